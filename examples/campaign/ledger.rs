@@ -21,7 +21,7 @@ use crate::messages::Messages;
 use crate::servers::Servers;
 use crate::workers::program;
 
-/// In whose name what was set aside is looked at.
+/// The actor that opens quarantined messages.
 const LOOKER: &str = "campaign";
 
 /// The end of the calm run.
@@ -29,8 +29,8 @@ pub(crate) struct Calm {
     digest: StoreDigest,
     /// The audit trail of its messages.
     trail: BTreeSet<String>,
-    /// Ids of what was set aside, as only this content and this reason have them.
-    aside: BTreeSet<Uuid>,
+    /// Ids of quarantined messages; an id depends on the content and the reason.
+    quarantined: BTreeSet<Uuid>,
 }
 
 /// What was found after the rage.
@@ -38,7 +38,7 @@ pub(crate) struct Found {
     pub lost: u64,
     pub duplicated: u64,
     pub innocent: u64,
-    /// Patients and messages set aside of whom or of which something does not open.
+    /// Patients and quarantined messages of which something does not open.
     pub unreadable: u64,
     pub poison: u64,
     pub events: u64,
@@ -48,9 +48,9 @@ pub(crate) struct Found {
 }
 
 impl Calm {
-    /// Messages that were stored, and messages that were set aside.
+    /// Messages that were stored, and messages that were quarantined.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.digest.tables.get("inbox").map_or(0, |table| table.rows), self.aside.len() as u64)
+        (self.digest.tables.get("inbox").map_or(0, |table| table.rows), self.quarantined.len() as u64)
     }
 }
 
@@ -78,13 +78,13 @@ pub(crate) async fn calm(servers: &Servers, messages: &Messages) -> Outcome<Calm
     }
     let store = servers.store(true).await?;
     let (digest, trail) = (store.read().digest(None).await?, trail(&store).await?);
-    let calm = Calm { digest, trail, aside: aside(&store).await?.into_iter().collect() };
+    let calm = Calm { digest, trail, quarantined: quarantined(&store).await?.into_iter().collect() };
     store.close().await;
     Ok(calm)
 }
 
-async fn aside(store: &Store) -> Outcome<Vec<Uuid>> {
-    let rows = store.quarantined().set_aside("", "", 1_000_000).await?;
+async fn quarantined(store: &Store) -> Outcome<Vec<Uuid>> {
+    let rows = store.quarantined().messages("", "", 1_000_000).await?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
@@ -121,10 +121,10 @@ pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -
     let lost = messages.good.saturating_sub(rows(&digest, "inbox"));
     let duplicated = rows(&digest, "inbox").saturating_sub(messages.good)
         + rows(&digest, "documents").saturating_sub(rows(&calm.digest, "documents"));
-    let set_aside = store.quarantined().set_aside("", "", 1_000_000).await?;
-    let known = set_aside.iter().filter(|one| calm.aside.contains(&one.id)).count() as u64;
-    let deadly = set_aside.iter().filter(|one| one.reason == "crash_suspect").count() as u64;
-    let innocent = set_aside.len() as u64 - known - deadly.min(1);
+    let listed = store.quarantined().messages("", "", 1_000_000).await?;
+    let known = listed.iter().filter(|one| calm.quarantined.contains(&one.id)).count() as u64;
+    let deadly = listed.iter().filter(|one| one.reason == "crash_suspect").count() as u64;
+    let innocent = listed.len() as u64 - known - deadly.min(1);
     let (heard, mut missing) = (events(servers).await?, 0);
     let mut expected = 0;
     for org in store.stats().every_organization().await? {
@@ -190,7 +190,7 @@ async fn trail_holds(store: &Store) -> Outcome<bool> {
     Ok(holds)
 }
 
-/// Reads everything of everybody who was written of, and everything that was set aside.
+/// Reads everything of every patient, and every quarantined message.
 async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
     let mut unreadable = 0;
     for scope in messages.patients() {
@@ -208,9 +208,9 @@ async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
             unreadable += 1;
         }
     }
-    for id in aside(store).await? {
+    for id in quarantined(store).await? {
         unreadable += u64::from(
-            store.quarantined().open_aside(id, LOOKER, QuarantineAction::Shown(ContentView::Nothing)).await.is_err(),
+            store.quarantined().open_message(id, LOOKER, QuarantineAction::Shown(ContentView::Nothing)).await.is_err(),
         );
     }
     Ok(unreadable)

@@ -19,7 +19,7 @@ pub(crate) struct Messages {
     pub calm: Vec<Vec<u8>>,
     /// Good messages, each counted once.
     pub good: u64,
-    /// Messages that must be set aside, the deadly one included.
+    /// Messages that must be quarantined, the deadly one included.
     pub poison: u64,
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastOffer {
     No,
-    /// What still fails is set aside.
+    /// What still fails is quarantined.
     Yes,
 }
 
@@ -126,7 +126,9 @@ pub(crate) async fn feed(
         let mut done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
         for (body, disposition) in kept.iter().zip(&mut done).filter(|(_, done)| **done == Disposition::Retry) {
             // A message is not to blame for a missing key, nor for a store that rejects all writes.
-            if !pipeline.lacks_keys(body).await && pipeline.set_aside(body, Reason::TransientExhausted).await.is_ok() {
+            if !pipeline.lacks_keys(body).await
+                && pipeline.quarantine_message(body, Reason::TransientExhausted).await.is_ok()
+            {
                 *disposition = Disposition::Quarantined(Reason::TransientExhausted);
             }
         }

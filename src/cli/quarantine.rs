@@ -103,7 +103,7 @@ async fn list(app: &App, state: &str, reason: &str, limit: u32, format: OutputFo
         "open" | "retried" | "dropped" => state,
         _ => return Err(CliError::usage("--state: open, retried, dropped or all")),
     };
-    let found = app.store.quarantined().set_aside(state, reason, i64::from(limit)).await.map_err(failed)?;
+    let found = app.store.quarantined().messages(state, reason, i64::from(limit)).await.map_err(failed)?;
     if format == OutputFormat::Json {
         for one in &found {
             output::json(one)?;
@@ -121,21 +121,21 @@ async fn list(app: &App, state: &str, reason: &str, limit: u32, format: OutputFo
 
 async fn show(app: &App, id: Uuid, view: ContentView, actor: &str, context: &Context) -> Result<Exit, CliError> {
     // Before it is opened, and the trail says that it was.
-    let sealed_for = app.store.quarantined().aside(id).await.map_err(failed)?.and_then(|aside| aside.sealed_for);
+    let sealed_for = app.store.quarantined().message(id).await.map_err(failed)?.and_then(|message| message.sealed_for);
     if let Some(scope) = sealed_for.filter(|_| view != ContentView::Nothing) {
         context.read.permits(app, scope).await?;
     }
-    let shown = app.store.quarantined().open_aside(id, actor, QuarantineAction::Shown(view)).await.map_err(failed)?;
-    let Some((aside, held, trace)) = shown else { return Err(CliError::failed("no such message in quarantine")) };
-    let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
+    let shown = app.store.quarantined().open_message(id, actor, QuarantineAction::Shown(view)).await.map_err(failed)?;
+    let Some((message, held, trace)) = shown else { return Err(CliError::failed("no such message in quarantine")) };
+    let mut answer = json!({"message": message, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
     let Value::Object(fields) = &mut answer else { return Err(CliError::failed("the answer is no object")) };
     match held {
-        None => drop(fields.insert("content".to_owned(), json!(why_not_kept(&aside)))),
+        None => drop(fields.insert("content".to_owned(), json!(why_not_kept(&message)))),
         Some(_) if view == ContentView::Nothing => {}
         Some(held) => {
             let body = match view {
                 ContentView::Raw => json!(String::from_utf8_lossy(&held.body)),
-                _ => redacted(app, &aside, &held.body).await?,
+                _ => redacted(app, &message, &held.body).await?,
             };
             fields.insert("body".to_owned(), body);
             fields.insert("redacted".to_owned(), json!(view != ContentView::Raw));
@@ -153,15 +153,15 @@ async fn show(app: &App, id: Uuid, view: ContentView, actor: &str, context: &Con
 }
 
 /// The body by the redactor of its organisation. A body that cannot be redacted is not shown.
-async fn redacted(app: &App, aside: &QuarantinedMessage, body: &[u8]) -> Result<Value, CliError> {
-    let org = aside.organization_id.map(OrgId);
-    let shown = app.pipeline()?.redacted_view(org, aside.id, body).await.map_err(failed)?;
+async fn redacted(app: &App, message: &QuarantinedMessage, body: &[u8]) -> Result<Value, CliError> {
+    let org = message.organization_id.map(OrgId);
+    let shown = app.pipeline()?.redacted_view(org, message.id, body).await.map_err(failed)?;
     shown.ok_or_else(|| CliError::failed("the message cannot be redacted; --raw shows it as it came, on the record"))
 }
 
 async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: OutputFormat) -> Result<Exit, CliError> {
     let ids = if ids.is_empty() {
-        let open = app.store.quarantined().set_aside("open", reason, i64::from(u32::MAX)).await.map_err(failed)?;
+        let open = app.store.quarantined().messages("open", reason, i64::from(u32::MAX)).await.map_err(failed)?;
         open.into_iter().map(|one| one.id).collect()
     } else {
         ids
@@ -169,10 +169,11 @@ async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: Out
     let pipeline = app.pipeline()?;
     let (mut stored, mut again, mut missing, mut unkept) = (0u64, 0u64, 0u64, 0u64);
     for id in ids {
-        let opened = app.store.quarantined().open_aside(id, actor, QuarantineAction::Retried).await.map_err(failed)?;
+        let opened =
+            app.store.quarantined().open_message(id, actor, QuarantineAction::Retried).await.map_err(failed)?;
         let content = match opened {
             Some((_, Some(content), _)) => content,
-            Some((aside, None, _)) if aside.state != "dropped" => {
+            Some((message, None, _)) if message.state != "dropped" => {
                 unkept += 1;
                 continue;
             }
@@ -202,9 +203,9 @@ async fn retry(app: &App, ids: Vec<Uuid>, reason: &str, actor: &str, format: Out
 }
 
 /// Why there is no content.
-fn why_not_kept(aside: &QuarantinedMessage) -> &'static str {
-    match (aside.state.as_str(), aside.reason.as_str()) {
-        ("dropped", _) if aside.expired_at.is_some() => "dropped: its term ended",
+fn why_not_kept(message: &QuarantinedMessage) -> &'static str {
+    match (message.state.as_str(), message.reason.as_str()) {
+        ("dropped", _) if message.expired_at.is_some() => "dropped: its term ended",
         ("dropped", _) => "dropped",
         (_, "no_consent") => "never stored: the consent of the patient does not permit it",
         _ => "never stored: no content of this patient may be stored",
@@ -214,7 +215,7 @@ fn why_not_kept(aside: &QuarantinedMessage) -> &'static str {
 async fn discard(app: &App, ids: &[Uuid], actor: &str, format: OutputFormat) -> Result<Exit, CliError> {
     let (mut dropped, mut missing) = (0u64, 0u64);
     for id in ids {
-        match app.store.quarantined().drop_aside(*id, actor).await.map_err(failed)? {
+        match app.store.quarantined().drop_message(*id, actor).await.map_err(failed)? {
             true => dropped += 1,
             false => missing += 1,
         }

@@ -88,7 +88,7 @@ async fn confidence(app: &App, of: &PatientArgs, context: &Context) -> Result<Ex
         }
         OutputFormat::Table => {
             let alerted = alerted_at.map(|at| format!("since {}", at.date_naive())).unwrap_or_else(|| "no".to_owned());
-            let mut rows = vec![["as of".to_owned(), as_of.to_rfc3339()], ["told".to_owned(), alerted]];
+            let mut rows = vec![["as of".to_owned(), as_of.to_rfc3339()], ["alerted".to_owned(), alerted]];
             rows.extend(figures(&course));
             output::table(&["", "confidence"], rows)?;
         }

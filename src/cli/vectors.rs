@@ -119,7 +119,7 @@ fn table(found: &GenerationComparison, asked: &CompareArgs) -> Result<(), CliErr
         ["passages".to_owned(), found.passages.to_string()],
         ["with a vector of both".to_owned(), found.in_both.to_string()],
         ["questions".to_owned(), found.answers.len().to_string()],
-        ["questions that told nothing".to_owned(), found.told_nothing.to_string()],
+        ["questions without comparable results".to_owned(), found.told_nothing.to_string()],
         [format!("overlap of the nearest {}", asked.top_k), mean(found.mean_overlap())],
         ["rank agreement (Spearman)".to_owned(), mean(found.mean_rank_agreement())],
     ];

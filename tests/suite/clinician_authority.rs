@@ -15,7 +15,7 @@ on_every_engine!(
     no_conversation_removes_an_allergy_for_any_claimed_speaker,
     a_patients_command_on_an_allergy_is_a_contradiction_and_a_task_and_never_an_end,
     a_patients_answer_has_a_tasks_authority_only_for_the_question,
-    a_chat_that_calls_itself_the_next_revision_of_a_note_is_set_aside,
+    a_chat_that_calls_itself_the_next_revision_of_a_note_is_quarantined,
     a_patients_form_removes_nothing_that_a_clinician_set,
 );
 
@@ -155,7 +155,7 @@ async fn a_patients_answer_has_a_tasks_authority_only_for_the_question(engine: T
     the_allergy(&pipeline).await;
 }
 
-async fn a_chat_that_calls_itself_the_next_revision_of_a_note_is_set_aside(engine: TestEngine) {
+async fn a_chat_that_calls_itself_the_next_revision_of_a_note_is_quarantined(engine: TestEngine) {
     let (_clinic, pipeline) = with_note(engine, "Alergia a la penicilina con anafilaxia.").await;
     let allergy = the_allergy(&pipeline).await;
     for (revision, kind) in [(2, "chat_message"), (3, "session_transcript")] {

@@ -14,7 +14,7 @@ on_every_program!(
     where_consent_is_required_only_a_permit_of_memory_opens_memory,
     a_permit_opens_what_comes_after_it_in_the_same_batch_and_a_denial_closes_all_of_it,
     a_denial_outweighs_a_permit_that_was_stated_before_it,
-    a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode,
+    a_denial_closes_quarantined_messages_and_so_does_ephemeral_mode,
     nothing_is_formed_asked_or_embedded_of_a_patient_who_denies_memory,
     a_denial_that_comes_back_forgets_and_so_does_one_from_before_the_policy,
     what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused,
@@ -233,7 +233,7 @@ async fn a_denial_outweighs_a_permit_that_was_stated_before_it(engine: TestEngin
     assert!(printed.contains("\"forged_rows\":2"), "when a denial was stated is covered: {printed}");
 }
 
-async fn a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode(engine: TestEngine) {
+async fn a_denial_closes_quarantined_messages_and_so_does_ephemeral_mode(engine: TestEngine) {
     let program = Program::on(engine).await;
     assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
     let broken = |id: u128| {
@@ -248,7 +248,7 @@ async fn a_denial_closes_what_was_set_aside_and_so_does_ephemeral_mode(engine: T
     // It was quarantined at noon of 1 July.
     let since = |at| command("ephemeral_on", at, &json!({}));
     assert_eq!(outcome(&program, &[since("2026-07-02T11:00:00Z")]), (1, 0));
-    assert_eq!(count(&store, kept).await, 1, "what was set aside before the mode began stays");
+    assert_eq!(count(&store, kept).await, 1, "what was quarantined before the mode began stays");
     assert_eq!(outcome(&program, &[since("2026-07-01T11:00:00Z")]), (1, 0));
     assert_eq!(count(&store, kept).await, 0);
     assert_eq!(outcome(&program, &[command("ephemeral_off", "2026-07-01T11:30:00Z", &json!({}))]), (1, 0));

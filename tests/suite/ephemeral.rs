@@ -212,14 +212,14 @@ async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_stor
         stranger.to_string().into_bytes(),
         b"{\"text\": \"Refiere mareo.\", \"revision\": 1".to_vec(),
     ];
-    let aside = "SELECT count(*) FROM quarantine";
+    let quarantined = "SELECT count(*) FROM quarantine";
     let with_body = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL OR attributes_sealed IS NOT NULL";
     for (n, body) in dropped.iter().enumerate() {
         let done = feed(&pipeline, std::slice::from_ref(body), 1).await;
         assert_eq!(done[0].code(), "quarantined");
         assert_eq!(count(pipeline.store(), with_body).await, 0, "{n}");
     }
-    assert_eq!(count(pipeline.store(), aside).await, dropped.len() as i64, "ids and codes");
+    assert_eq!(count(pipeline.store(), quarantined).await, dropped.len() as i64, "ids and codes");
     let done = feed(&pipeline, &kept, 5).await;
     assert!(done.iter().all(|one| one.code() == "quarantined"), "{done:?}");
     assert_eq!(count(pipeline.store(), with_body).await, kept.len() as i64);

@@ -39,7 +39,7 @@ on_every_engine!(
 on_every_program!(
     no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup,
     no_word_of_an_erased_patient_is_in_any_file_of_the_archive,
-    no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_aside,
+    no_word_of_an_erased_memory_is_in_the_archive_or_in_quarantine,
     a_backup_from_before_brings_nothing_back,
     a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none,
 );
@@ -375,7 +375,7 @@ async fn no_word_of_an_erased_patient_is_in_any_file_of_the_archive(engine: Test
 
 /// The original of the document that stated it is removed with the memory, and so is a later revision that was
 /// rejected.
-async fn no_word_of_an_erased_memory_is_in_the_archive_or_among_what_was_set_aside(engine: TestEngine) {
+async fn no_word_of_an_erased_memory_is_in_the_archive_or_in_quarantine(engine: TestEngine) {
     let program = Program::on(engine).await;
     let other = document(2, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
     let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT), other]);

@@ -7,7 +7,7 @@ use super::support::{
     NOW, ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, event, on_every_program,
 };
 
-on_every_program!(messages_dated_beyond_tomorrow_are_set_aside_and_taken_when_their_day_has_come);
+on_every_program!(messages_dated_beyond_tomorrow_are_quarantined_and_taken_when_their_day_has_come);
 
 /// One message of every type with a date: now plus so many hours, written in another zone.
 fn dated(hours: i64, offset: i32, id: u128) -> Vec<Value> {
@@ -35,7 +35,7 @@ fn dated(hours: i64, offset: i32, id: u128) -> Vec<Value> {
     ]
 }
 
-async fn messages_dated_beyond_tomorrow_are_set_aside_and_taken_when_their_day_has_come(engine: TestEngine) {
+async fn messages_dated_beyond_tomorrow_are_quarantined_and_taken_when_their_day_has_come(engine: TestEngine) {
     let program = Program::on(engine).await;
     let mut late = dated(25, 14, 1);
     late.extend(dated(25, -12, 2));

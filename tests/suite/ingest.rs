@@ -18,7 +18,7 @@ on_every_engine!(
     any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory,
     the_order_of_the_revisions_of_one_document_does_not_matter,
     a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_visible,
-    the_same_id_with_another_body_is_set_aside,
+    the_same_id_with_another_body_is_quarantined,
     a_bad_message_never_takes_its_neighbours_along,
     a_text_that_a_patient_has_already_keeps_its_vector_and_another_patients_does_not,
 );
@@ -161,7 +161,7 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
     assert_eq!(count(store, "SELECT count(*) FROM documents WHERE current = 1 AND revision = 3").await, 1);
 }
 
-async fn the_same_id_with_another_body_is_set_aside(engine: TestEngine) {
+async fn the_same_id_with_another_body_is_quarantined(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let at = "2026-05-04T10:00:00Z";

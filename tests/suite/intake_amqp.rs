@@ -149,7 +149,7 @@ async fn poison_is_quarantined_at_its_first_delivery_and_harms_no_other_message(
     everything_is_stored(&program, 3).await;
     everything_is_acknowledged(&corner).await;
     let store = program.store().await;
-    until("three are set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 3 }).await;
+    until("three are quarantined", || async { count(&store, "SELECT count(*) FROM quarantine").await == 3 }).await;
     let reasons = support::rows(&store, "SELECT reason FROM quarantine ORDER BY reason").await;
     let reasons: Vec<String> = reasons.iter().map(|row| row.text(0).unwrap()).collect();
     assert_eq!(reasons, ["id_reused", "malformed", "schema_unknown"]);
@@ -210,7 +210,7 @@ async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_offered_often_enough_is_set_aside() {
+async fn what_was_offered_often_enough_is_quarantined() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
@@ -219,7 +219,7 @@ async fn what_was_offered_often_enough_is_set_aside() {
     corner.publish(&documents(1, 1)).await;
     let _worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
-    until("it is set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
+    until("it is quarantined", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
     assert_eq!(support::rows(&store, "SELECT reason FROM quarantine").await[0].text(0).unwrap(), "transient_exhausted");
     everything_is_acknowledged(&corner).await;
 }

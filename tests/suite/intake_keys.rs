@@ -15,8 +15,8 @@ use crate::support::{Program, TestEngine, count, counts, document, on_every_prog
 
 on_every_program!(
     a_worker_with_the_wrong_key_file_ends_and_leaves_every_message_where_it_is,
-    keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside,
-    keys_that_vanish_after_a_batch_was_let_through_begin_nothing_and_set_nothing_aside,
+    keys_that_vanish_under_a_consumer_lose_no_message_and_quarantine_none,
+    keys_that_vanish_after_a_batch_was_let_through_begin_and_quarantine_nothing,
 );
 
 /// A document of a patient whom the samples of a test do not have.
@@ -78,7 +78,7 @@ async fn a_worker_with_the_wrong_key_file_ends_and_leaves_every_message_where_it
     all_opens(&program, 6).await;
 }
 
-async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(engine: TestEngine) {
+async fn keys_that_vanish_under_a_consumer_lose_no_message_and_quarantine_none(engine: TestEngine) {
     let (corner, program) = (TestBroker::new().await, Program::on(engine).await);
     let keys = program.folder.path().join("keys");
     let (old, right) = two_patients(&program).await;
@@ -123,7 +123,7 @@ async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(en
 }
 
 /// A batch may wait for long between the gate and its work: for another organisation's part of it, or for a provider.
-async fn keys_that_vanish_after_a_batch_was_let_through_begin_nothing_and_set_nothing_aside(engine: TestEngine) {
+async fn keys_that_vanish_after_a_batch_was_let_through_begin_and_quarantine_nothing(engine: TestEngine) {
     let program = Program::on(engine).await;
     let keys = program.folder.path().join("keys");
     let (old, right) = two_patients(&program).await;

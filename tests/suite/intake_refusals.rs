@@ -45,7 +45,7 @@ async fn corner_at(broker: &PrivateBroker) -> TestBroker {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
+async fn a_store_that_refuses_for_hours_quarantines_no_message() {
     let (broker, program) = (hasty(), Program::on(TestEngine::Postgres).await);
     let corner = corner_at(&broker).await;
     let mut administrator = program.server.as_ref().unwrap().administrator().await;
@@ -70,8 +70,8 @@ async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
             assert!(begun.elapsed() < Duration::from_secs(60), "{refuse}: {} of {enough}\n{}", tried(), worker.log());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        let aside = count(&store, "SELECT count(*) FROM quarantine").await;
-        assert_eq!(aside, 0, "{refuse}: set aside as {:?}", reasons(&store).await);
+        let quarantined = count(&store, "SELECT count(*) FROM quarantine").await;
+        assert_eq!(quarantined, 0, "{refuse}: quarantined as {:?}", reasons(&store).await);
         sqlx::raw_sql(AssertSqlSafe(take)).execute(&mut administrator).await.unwrap();
         everything_is_stored(&program, MESSAGES * (n + 1)).await;
     }
@@ -98,7 +98,7 @@ async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before(
     corner.publish(&documents(1, 1)).await;
     let _worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
-    until("it is set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
+    until("it is quarantined", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
     assert_eq!(json!(reasons(&store).await), json!(["transient_exhausted"]));
     everything_is_acknowledged(&corner).await;
 }
@@ -130,8 +130,8 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     corner.send(&letters).await;
     let worker = BrokerWorker::start(&program, &environment).await;
     let store = program.store().await;
-    let aside = || async { count(&store, "SELECT count(*) FROM quarantine").await == letters.len() as i64 };
-    until("all are set aside", aside).await;
+    let quarantined = || async { count(&store, "SELECT count(*) FROM quarantine").await == letters.len() as i64 };
+    until("all are quarantined", quarantined).await;
     // Each failed once, and again at each of its two retries, whatever its headers said.
     assert_eq!(worker.log().matches("will be retried").count(), 3 * letters.len(), "{}", worker.log());
     assert_eq!(reasons(&store).await, ["transient_exhausted"; 3]);

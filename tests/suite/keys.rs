@@ -232,7 +232,7 @@ async fn a_worker_without_its_key_file_takes_nothing_and_continues_when_it_is_ba
         tokio::time::sleep(Duration::from_millis(500)).await;
         assert!(waiting.exists(), "nothing is taken in");
         let plain = program_store_count(&program).await;
-        assert_eq!(count(&plain, "SELECT count(*) FROM quarantine").await, 0, "and nothing set aside");
+        assert_eq!(count(&plain, "SELECT count(*) FROM quarantine").await, 0, "and nothing quarantined");
         assert_eq!(count(&plain, "SELECT count(*) FROM documents").await, 2 + 2 * n as i64);
         replace(&keys, &newest(&keys, &right, n));
         worker.answers(200).await;

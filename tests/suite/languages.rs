@@ -6,9 +6,9 @@ use uuid::Uuid;
 use super::support::{NOW, ORG, PATIENT, Program, TestEngine, bodies, count, counts, document, on_every_program};
 
 on_every_program!(
-    a_document_of_another_language_is_set_aside_with_its_reason,
+    a_document_of_another_language_is_quarantined_with_its_reason,
     a_document_of_another_language_may_be_stored_sealed_and_is_never_searched,
-    a_field_of_another_script_is_set_aside,
+    a_field_of_another_script_is_quarantined,
 );
 
 const FRENCH: &str =
@@ -30,7 +30,7 @@ fn read(program: &Program, verb: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-async fn a_document_of_another_language_is_set_aside_with_its_reason(engine: TestEngine) {
+async fn a_document_of_another_language_is_quarantined_with_its_reason(engine: TestEngine) {
     let program = Program::on(engine).await;
     let reported = counts(&program.ingest(&bodies(&all()), &[]));
     assert_eq!(
@@ -78,7 +78,7 @@ async fn a_document_of_another_language_may_be_stored_sealed_and_is_never_search
     }
 }
 
-async fn a_field_of_another_script_is_set_aside(engine: TestEngine) {
+async fn a_field_of_another_script_is_quarantined(engine: TestEngine) {
     let program = Program::on(engine).await;
     let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": Uuid::from_u128(9), "recorded_at": NOW,
         "conditions": [{"name": "депрессия", "status": "active"}]});

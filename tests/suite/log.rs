@@ -47,8 +47,8 @@ async fn a_batch_is_one_line_with_counts_durations_and_trace_and_an_ordered_stop
     for field in ["decode_ms", "admit_ms", "read_ms", "embed_ms", "store_ms", "total_ms"] {
         assert!(stored[field].is_u64(), "{field}: {stored}");
     }
-    let aside = of(&all, "message_quarantined");
-    assert_eq!((aside.len(), aside[0]["reason"].as_str()), (1, Some("malformed")));
+    let quarantined = of(&all, "message_quarantined");
+    assert_eq!((quarantined.len(), quarantined[0]["reason"].as_str()), (1, Some("malformed")));
     for secret in ["sertralina", "cefalea", "Zurriburri", "note-1", &ORG.to_string(), &PATIENT.to_string()] {
         assert!(!log.contains(secret), "{secret}");
     }

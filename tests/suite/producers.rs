@@ -126,7 +126,7 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
         sent(&forged, guest, false),
     ];
     publish(&corner, tries.to_vec()).await;
-    until("all are set aside", || async { refused(&program).await.values().sum::<usize>() == 9 }).await;
+    until("all are quarantined", || async { refused(&program).await.values().sum::<usize>() == 9 }).await;
     let fields = BTreeMap::from(
         [("document_type", 2), ("type", 1), ("actor.role", 2), ("user_id", 2), ("source", 2)]
             .map(|(f, n)| (f.to_owned(), n)),

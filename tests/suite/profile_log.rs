@@ -15,7 +15,7 @@ on_every_engine!(
     a_command_that_arrives_before_its_memory_acts_once_the_memory_comes,
     of_an_ephemeral_patient_nothing_is_stored_and_danger_is_still_announced,
     an_ephemeral_command_binds_the_documents_of_its_batch,
-    a_message_that_fails_in_ephemeral_mode_is_set_aside_without_its_body,
+    a_message_that_fails_in_ephemeral_mode_is_quarantined_without_its_body,
 );
 
 const SAID: &str = "2026-05-10T10:00:00Z";
@@ -152,7 +152,7 @@ async fn an_ephemeral_command_binds_the_documents_of_its_batch(engine: TestEngin
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM documents").await, 1);
 }
 
-async fn a_message_that_fails_in_ephemeral_mode_is_set_aside_without_its_body(engine: TestEngine) {
+async fn a_message_that_fails_in_ephemeral_mode_is_quarantined_without_its_body(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let on = bodies(&[command("on", "ephemeral_on", "2026-05-05T00:00:00Z", &[])]);

@@ -15,10 +15,10 @@ use super::support::{
     scope,
 };
 
-on_every_engine!(a_message_is_set_aside_under_the_key_of_its_patient_and_no_key_is_made_for_it);
+on_every_engine!(a_message_is_quarantined_under_the_key_of_its_patient_and_no_key_is_made_for_it);
 on_every_program!(
-    what_was_set_aside_is_shown_redacted_and_raw_only_on_the_record,
-    the_content_of_what_was_set_aside_goes_after_thirty_days_and_its_row_after_a_year,
+    quarantined_messages_are_shown_redacted_and_raw_only_on_the_record,
+    the_content_of_a_quarantined_message_goes_after_thirty_days_and_its_row_after_a_year,
 );
 
 const TEXT: &str = "Soy Zuriñe Etxeandia, mi teléfono es 612 345 678 y tomo sertralina.";
@@ -33,10 +33,10 @@ fn broken(id: u128, patient: Uuid) -> Value {
 }
 
 async fn held(store: &Store, id: Uuid) -> Option<QuarantinedContent> {
-    store.quarantined().open_aside(id, "test", QuarantineAction::Shown(ContentView::Raw)).await.unwrap().unwrap().1
+    store.quarantined().open_message(id, "test", QuarantineAction::Shown(ContentView::Raw)).await.unwrap().unwrap().1
 }
 
-async fn a_message_is_set_aside_under_the_key_of_its_patient_and_no_key_is_made_for_it(engine: TestEngine) {
+async fn a_message_is_quarantined_under_the_key_of_its_patient_and_no_key_is_made_for_it(engine: TestEngine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
@@ -95,7 +95,7 @@ fn listed(program: &Program, more: &[(&str, &str)]) -> Vec<Value> {
     printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-async fn what_was_set_aside_is_shown_redacted_and_raw_only_on_the_record(engine: TestEngine) {
+async fn quarantined_messages_are_shown_redacted_and_raw_only_on_the_record(engine: TestEngine) {
     let program = Program::on(engine).await;
     program.ingest(&bodies(&[document(1, 1, "2026-06-20T10:00:00Z", "Duerme mal."), broken(2, PATIENT)]), &[]);
     let id = listed(&program, &[])[0]["id"].as_str().unwrap().to_owned();
@@ -123,7 +123,7 @@ async fn what_was_set_aside_is_shown_redacted_and_raw_only_on_the_record(engine:
     assert_eq!(looks, [("ana", "none"), ("ana", "raw"), ("ana", "redacted")]);
 }
 
-async fn the_content_of_what_was_set_aside_goes_after_thirty_days_and_its_row_after_a_year(engine: TestEngine) {
+async fn the_content_of_a_quarantined_message_goes_after_thirty_days_and_its_row_after_a_year(engine: TestEngine) {
     let program = Program::on(engine).await;
     let (org, patient, by) = (ORG.to_string(), PATIENT.to_string(), Uuid::from_u128(9).to_string());
     let held_patient = Uuid::from_u128(0xbeef);
@@ -131,8 +131,8 @@ async fn the_content_of_what_was_set_aside_goes_after_thirty_days_and_its_row_af
     theirs["patient_id"] = json!(held_patient);
     let known = [document(1, 1, "2026-06-20T10:00:00Z", "Duerme mal."), theirs];
     program.ingest(&bodies(&known), &[]);
-    let aside = [bodies(&[broken(2, PATIENT), broken(4, held_patient)]), vec![b"no JSON at all".to_vec()]].concat();
-    program.ingest(&aside, &[]);
+    let rejected = [bodies(&[broken(2, PATIENT), broken(4, held_patient)]), vec![b"no JSON at all".to_vec()]].concat();
+    program.ingest(&rejected, &[]);
     let hold = ["hold", "set", "--org", &org, "--patient", &held_patient.to_string(), "--by", &by];
     verb(&program, &[], &hold);
     let sealed = async || {

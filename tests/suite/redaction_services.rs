@@ -237,14 +237,14 @@ async fn a_service_that_gives_no_answer_lets_nothing_through_and_blames_no_docum
         let message = event("1", "anamnesis.document.submitted.v1", &data);
         assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Retry]);
         assert_eq!(count(pipeline.store(), STORED).await, 0);
-        assert_eq!(count(pipeline.store(), ASIDE).await, 0);
+        assert_eq!(count(pipeline.store(), QUARANTINED).await, 0);
     }
 }
 
-const ASIDE: &str = "SELECT count(*) FROM quarantine";
+const QUARANTINED: &str = "SELECT count(*) FROM quarantine";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_a_service_refuses_alone_is_set_aside_alone() {
+async fn a_text_that_a_service_refuses_alone_is_quarantined_alone() {
     let server = MockServer::start().await;
     let refused = Mock::given(path("/analyze")).and(body_string_contains("Ruiz"));
     refused.respond_with(ResponseTemplate::new(422)).mount(&server).await;
@@ -255,8 +255,8 @@ async fn a_text_that_a_service_refuses_alone_is_set_aside_alone() {
         event(&id.to_string(), "anamnesis.document.submitted.v1", &document(id, 1, "2026-06-01T10:00:00Z", text))
     };
     let messages = [message(1, "Ana Ruiz refiere dolor."), message(2, "Refiere dolor.")];
-    let aside = Disposition::Quarantined(anamnesis_core::reason::Reason::RedactionFailed);
-    assert_eq!(feed(&pipeline, &bodies(&messages), 8).await, [aside, Disposition::Stored]);
+    let quarantined = Disposition::Quarantined(anamnesis_core::reason::Reason::RedactionFailed);
+    assert_eq!(feed(&pipeline, &bodies(&messages), 8).await, [quarantined, Disposition::Stored]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -270,7 +270,7 @@ async fn an_unreachable_service_for_a_field_of_a_profile_blames_no_message() {
         "allergies": [{"substance": "penicillin", "reaction": "rash, says Ana Ruiz"}]});
     let message = event("1", "anamnesis.profile.updated.v1", &profile);
     assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Retry]);
-    assert_eq!(count(pipeline.store(), ASIDE).await, 0);
+    assert_eq!(count(pipeline.store(), QUARANTINED).await, 0);
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ async fn all_are_stored_afterwards(program: &Program) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_refuses_to_write_sets_no_message_aside() {
+async fn a_server_that_refuses_to_write_quarantines_no_message() {
     let program = Program::on(TestEngine::Postgres).await;
     // A store that is new takes note of its keys first.
     assert!(program.ingest(&[], &[]).status.success());
@@ -107,7 +107,7 @@ fn confined(program: &Program, blocks: u32, refused: &str) -> Output {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_cannot_grow_sets_no_message_aside() {
+async fn a_file_that_cannot_grow_quarantines_no_message() {
     let program = Program::on(TestEngine::File).await;
     // The files are there before the disk is full.
     assert!(program.ingest(&[], &[]).status.success());
@@ -122,7 +122,7 @@ async fn a_file_that_cannot_grow_sets_no_message_aside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_may_only_be_read_sets_no_message_aside() {
+async fn a_file_that_may_only_be_read_quarantines_no_message() {
     let program = Program::on(TestEngine::File).await;
     assert!(program.ingest(&[], &[]).status.success());
     let store = program.store().await;

@@ -423,7 +423,7 @@ async fn events_that_wait_are_listed_replayed_and_dropped_by_a_verb_and_audited(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
+async fn quarantined_messages_are_shown_retried_and_dropped_with_a_trace() {
     let (corner, program) = (TestBroker::new().await, Program::on(TestEngine::File).await);
     let data = document(1, 1, "2026-03-02T10:00:00Z", "Duerme mal.");
     // An organisation that is not registered where only registered ones may write.
@@ -433,7 +433,7 @@ async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
     closed.push(("ANAMNESIS__INTAKE__UNKNOWN_ORGANIZATIONS".to_owned(), "refuse".to_owned()));
     let worker = BrokerWorker::start(&program, &closed).await;
     let store = program.store().await;
-    until("two are set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 2 }).await;
+    until("two are quarantined", || async { count(&store, "SELECT count(*) FROM quarantine").await == 2 }).await;
     let (status, _) = worker.terminate();
     assert!(status.success());
     assert_eq!(corner.ready(&corner.names.queue(Queue::Bulk)).await, 0);

@@ -13,7 +13,7 @@ use super::worker::{Running, notes, until};
 on_every_program!(
     a_file_renamed_over_one_in_progress_is_stored_too,
     a_worker_killed_at_any_point_loses_and_repeats_nothing,
-    what_fails_for_ever_is_set_aside_after_its_retries,
+    what_fails_for_ever_is_quarantined_after_its_retries,
     a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_way,
 );
 
@@ -88,7 +88,7 @@ async fn a_worker_killed_at_any_point_loses_and_repeats_nothing(engine: TestEngi
     }
 }
 
-async fn what_fails_for_ever_is_set_aside_after_its_retries(engine: TestEngine) {
+async fn what_fails_for_ever_is_quarantined_after_its_retries(engine: TestEngine) {
     let program = Program::on(engine).await;
     let nowhere = format!("http://127.0.0.1:{}/v1", free_port());
     let settings = [
@@ -142,15 +142,15 @@ async fn a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_wa
     until("the worker is killed", async || killed.child.try_wait().unwrap().is_some()).await;
     let worker = Running::start(&program, &settings).await;
     worker.lay("good.ndjson", &notes());
-    let aside = worker.spool.join(".unreadable");
-    until("all three are out of the way", async || below(&aside).len() == 3).await;
+    let unreadable = worker.spool.join(".unreadable");
+    until("all three are out of the way", async || below(&unreadable).len() == 3).await;
     let good = worker.spool.join("good.ndjson");
     until("the good one is done", async || !good.exists() && originals(&worker.spool.join(".claimed")) == 0).await;
     let left = worker.metric("anamnesis_messages_quarantined_total{reason=\"transient_exhausted\"}").await;
     assert!((2.0..=3.0).contains(&left), "{left}");
     assert!(!worker.spool.join("good.ndjson").exists());
     assert_eq!(worker.end(), Some(0));
-    assert_eq!(fs::metadata(&aside).unwrap().mode() & 0o777, 0o700);
+    assert_eq!(fs::metadata(&unreadable).unwrap().mode() & 0o777, 0o700);
     let store = program.store().await;
     assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 2, "nothing was read through the link");
     assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 3);

@@ -12,9 +12,9 @@ use super::support::{self, Program, TestEngine, bodies, count, document, event, 
 on_every_program!(
     a_file_in_the_spool_becomes_memory_is_removed_and_is_counted,
     a_file_that_cannot_be_worked_now_stays_until_it_can,
-    a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored,
+    a_text_that_kills_its_worker_is_quarantined_and_its_neighbours_are_stored,
     the_lag_is_that_of_the_event_and_the_date_of_a_document_is_none,
-    what_redaction_leaves_is_set_aside_and_counted,
+    what_redaction_leaves_is_quarantined_and_counted,
     a_panic_in_a_task_is_counted_and_the_worker_goes_on,
 );
 
@@ -157,7 +157,7 @@ async fn the_lag_is_that_of_the_event_and_the_date_of_a_document_is_none(engine:
     assert_eq!(worker.end(), Some(0));
 }
 
-async fn what_redaction_leaves_is_set_aside_and_counted(engine: TestEngine) {
+async fn what_redaction_leaves_is_quarantined_and_counted(engine: TestEngine) {
     let program = Program::on(engine).await;
     let worker = Running::start(&program, &[("ANAMNESIS_LEAK_OF", "zqfuga")]).await;
     let note = document(1, 1, "2026-05-02T10:00:00Z", "zqfuga. DNI 12345678Z, toma sertralina.");
@@ -198,7 +198,7 @@ async fn a_file_that_cannot_be_worked_now_stays_until_it_can(engine: TestEngine)
     assert_eq!(count(&program.store().await, "SELECT count(*) FROM documents").await, 2);
 }
 
-async fn a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored(engine: TestEngine) {
+async fn a_text_that_kills_its_worker_is_quarantined_and_its_neighbours_are_stored(engine: TestEngine) {
     let program = Program::on(engine).await;
     let deadly = [("ANAMNESIS_DIE_OF", "XYZZY")];
     let mut worker = Running::begin(&program, &deadly);

@@ -43,7 +43,7 @@ pub enum UnknownOrganizations {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UnboundProducers {
-    /// It is set aside, and a worker of the broker does not start without a producer that is bound.
+    /// It is quarantined, and a worker of the broker does not start without a producer that is bound.
     #[default]
     Refuse,
     /// Everyone who may publish may say anything as anybody.

@@ -36,7 +36,7 @@ pub struct PipelineConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnsupportedLanguage {
-    /// Set aside with the reason `unsupported_language`.
+    /// Quarantined with the reason `unsupported_language`.
     #[default]
     Refuse,
     /// Stored encrypted under the patient's key. Never embedded, searched or sent to a service; nothing is extracted.

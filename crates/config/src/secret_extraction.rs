@@ -1,5 +1,5 @@
 //! Secret settings on their way from a file or a variable to where they are kept. The layers of the configuration are copied
-//! and merged, and nobody wipes what they drop: a mark travels through them instead of each secret, which is moved from
+//! and merged, and dropped copies are not wiped: a mark travels through them instead of each secret, which is moved from
 //! where it was read to where it is kept.
 
 use figment::value::{Dict, Value};

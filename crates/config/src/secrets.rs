@@ -59,7 +59,7 @@ pub fn read(path: &Path) -> Result<SecretString, SecretFile> {
     // Of the file that is open, not of the path, which may be another file by now.
     let about = file.metadata().map_err(|_| SecretFile::Unreadable)?;
     fit(&about)?;
-    // Room for all at once: a buffer that grows leaves copies in memory that nobody wipes.
+    // Room for all at once: a buffer that grows leaves copies in memory that are not wiped.
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(LONGEST).unwrap_or(0) + 1));
     file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|_| SecretFile::Unreadable)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| SecretFile::Content)?.trim();

@@ -107,9 +107,9 @@ async fn a_replaced_removed_or_rolled_back_file_is_noticed_and_the_right_one_is_
     let newest = std::fs::read(&path).unwrap();
 
     let replace = |bytes: &[u8]| {
-        let beside = dir.path().join("copy");
-        std::fs::write(&beside, bytes).unwrap();
-        std::fs::rename(&beside, &path).unwrap();
+        let replacement = dir.path().join("copy");
+        std::fs::write(&replacement, bytes).unwrap();
+        std::fs::rename(&replacement, &path).unwrap();
     };
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(store.find(&[scope(1)]).await.unwrap_err(), KeyError::Missing { .. }));

@@ -39,7 +39,7 @@ pub(crate) struct Breaker {
 pub(crate) struct CircuitPermit<'b> {
     breaker: &'b Breaker,
     epoch: u64,
-    told: bool,
+    reported: bool,
 }
 
 impl Breaker {
@@ -62,7 +62,7 @@ impl Breaker {
                 return Err(EmbedError::CircuitOpen { after: rest.min(PROBE_ANSWERS) });
             }
         }
-        Ok(CircuitPermit { breaker: self, epoch: state.0, told: false })
+        Ok(CircuitPermit { breaker: self, epoch: state.0, reported: false })
     }
 
     /// How long nothing will be sent, without taking the probe: for callers about to wait for a rate limit.
@@ -88,7 +88,7 @@ impl Breaker {
     }
 }
 
-/// A second request while the probe is under way is told to come back about when the probe has its answer.
+/// A request during the probe is refused with this delay: about when the probe has its answer.
 const PROBE_ANSWERS: Duration = Duration::from_secs(1);
 
 /// None when the rest is over. A clock that was set back does not prolong it.
@@ -100,7 +100,7 @@ fn remaining(since: DateTime<Utc>, rest: Duration, now: DateTime<Utc>) -> Option
 impl CircuitPermit<'_> {
     /// The provider answered: it is well, whatever it said of this input.
     pub(crate) fn answered(mut self) {
-        self.told = true;
+        self.reported = true;
         let mut state = self.breaker.lock();
         if state.0 == self.epoch {
             let epoch = state.0 + u64::from(matches!(state.1, CircuitState::Probing { .. }));
@@ -110,7 +110,7 @@ impl CircuitPermit<'_> {
 
     /// The provider failed; `after` is what it asked for (Retry-After).
     pub(crate) fn failed(mut self, after: Option<Duration>) {
-        self.told = true;
+        self.reported = true;
         let breaker = self.breaker;
         let now = breaker.clock.now();
         let longest = breaker.settings.max_open_time();
@@ -138,7 +138,7 @@ impl CircuitPermit<'_> {
 
 impl Drop for CircuitPermit<'_> {
     fn drop(&mut self) {
-        if self.told {
+        if self.reported {
             return;
         }
         let mut state = self.breaker.lock();

@@ -1,5 +1,5 @@
 //! Which texts of a batch need embedding at all: an equal text of the same patient has its vector already. Scoped to the
-//! patient, so that nobody can tell from a hit what another patient's documents say (model.md, "At rest").
+//! patient, so that a hit reveals nothing of another patient's documents (model.md, "At rest").
 //!
 //! Storage is the store's: look up [`UniqueTexts::keys`] among the vectors of the patient's passages and hand what was found to
 //! [`embed_cached`]. For documents only: a query's vector may differ and is not kept.

@@ -96,9 +96,9 @@ mod tests {
         let observed = InstrumentedEmbedder::new(Stub(profile), Provider::Builtin, seen.clone());
         assert_eq!(block_on(observed.embed(Purpose::Query, &["a", "b"])), Ok(vec![vec![1.0]; 2]));
         assert_eq!(block_on(observed.embed(Purpose::Query, &["bad"])), Err(EmbedError::NotFinite));
-        let told = seen.0.lock().unwrap().clone();
+        let requests = seen.0.lock().unwrap().clone();
         assert_eq!(
-            told,
+            requests,
             [("stub".to_owned(), RequestOutcome::Ok, 2), ("stub".to_owned(), RequestOutcome::InvalidResponse, 1)]
         );
     }

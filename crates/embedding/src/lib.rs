@@ -50,7 +50,7 @@ pub enum EmbedError {
     /// 400, 422, a blank text, or one that the provider cut: this input will never pass.
     #[error("the embedding provider refuses this input")]
     Rejected,
-    /// 401, 403, 404: nobody's input will pass until somebody acts.
+    /// 401, 403, 404: no input passes until an operator acts.
     #[error("the embedding provider refuses the request: check key, model and address")]
     Misconfigured,
     /// The model is not the profile's. About every text, so nothing is halved for it.
@@ -59,7 +59,7 @@ pub enum EmbedError {
     /// NaN, infinity, null, or a zero vector, which has no direction to normalise.
     #[error("the embedding holds a number that is not finite")]
     NotFinite,
-    /// Wrong count or order, not JSON, too large: the server's doing, not the text's. Asked again before it is told.
+    /// Wrong count or order, not JSON, too large: an error of the server, not of the text. Retried before it is reported.
     #[error("the response of the embedding provider violates its API contract")]
     BadAnswer,
 }

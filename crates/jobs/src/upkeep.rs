@@ -70,10 +70,10 @@ fn row_days() -> u32 {
 impl Thresholds for UpkeepThresholds {
     fn check(&self) -> Result<(), &'static str> {
         let days = 1..=36_500;
-        let asides = [self.quarantine_body_days, self.quarantine_row_days, self.answer_days];
+        let quarantine = [self.quarantine_body_days, self.quarantine_row_days, self.answer_days];
         let all = [self.message_days, self.event_days, self.attempt_days, self.audit_days];
         let records = [self.archive_days, self.run_days, self.hold_days, self.receipt_days, self.pattern_days];
-        if all.iter().chain(&asides).chain(&records).all(|d| days.contains(d)) {
+        if all.iter().chain(&quarantine).chain(&records).all(|d| days.contains(d)) {
             Ok(())
         } else {
             Err("days are 1 to 36500")
@@ -121,8 +121,8 @@ impl Upkeep {
             UpkeepQueue::Events => self.policy.event_days,
             UpkeepQueue::Attempts | UpkeepQueue::Batches => self.policy.attempt_days,
             UpkeepQueue::Audit => self.policy.audit_days,
-            UpkeepQueue::AsideBodies => self.policy.quarantine_body_days,
-            UpkeepQueue::Asides => self.policy.quarantine_row_days,
+            UpkeepQueue::QuarantineBodies => self.policy.quarantine_body_days,
+            UpkeepQueue::QuarantineRows => self.policy.quarantine_row_days,
             UpkeepQueue::Answers => self.policy.answer_days,
             UpkeepQueue::Archives => self.policy.archive_days,
             UpkeepQueue::Runs => self.policy.run_days,
@@ -144,8 +144,8 @@ impl DueQueues for Upkeep {
         UpkeepQueue::Events,
         UpkeepQueue::Attempts,
         UpkeepQueue::Batches,
-        UpkeepQueue::AsideBodies,
-        UpkeepQueue::Asides,
+        UpkeepQueue::QuarantineBodies,
+        UpkeepQueue::QuarantineRows,
         UpkeepQueue::Answers,
         UpkeepQueue::Audit,
         UpkeepQueue::Archives,
@@ -172,7 +172,7 @@ impl DueQueues for Upkeep {
     ) -> Result<Vec<ExpiredRow>, JobError> {
         let until = self.until(queue, window.cutoff);
         let for_ever = match queue {
-            UpkeepQueue::AsideBodies => failpoints::is("aside_for_ever"),
+            UpkeepQueue::QuarantineBodies => failpoints::is("quarantine_forever"),
             UpkeepQueue::Answers => failpoints::is("answers_for_ever"),
             _ => false,
         };
@@ -228,8 +228,8 @@ impl Job for Upkeep {
             events: count(UpkeepQueue::Events),
             attempts: count(UpkeepQueue::Attempts) + count(UpkeepQueue::Batches),
             audit_blocks: count(UpkeepQueue::Audit),
-            quarantined_bodies: count(UpkeepQueue::AsideBodies),
-            quarantined_rows: count(UpkeepQueue::Asides),
+            quarantined_bodies: count(UpkeepQueue::QuarantineBodies),
+            quarantined_rows: count(UpkeepQueue::QuarantineRows),
             answers: count(UpkeepQueue::Answers),
             archives: count(UpkeepQueue::Archives),
             runs: count(UpkeepQueue::Runs),
@@ -262,9 +262,9 @@ mod tests {
         };
         let job = Upkeep { policy };
         let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
-        let asides = [
-            (UpkeepQueue::AsideBodies, 30),
-            (UpkeepQueue::Asides, 365),
+        let quarantine = [
+            (UpkeepQueue::QuarantineBodies, 30),
+            (UpkeepQueue::QuarantineRows, 365),
             (UpkeepQueue::Answers, 31),
             (UpkeepQueue::Audit, 2_192),
         ];
@@ -282,7 +282,7 @@ mod tests {
             (UpkeepQueue::Batches, 7),
         ]
         .into_iter()
-        .chain(asides)
+        .chain(quarantine)
         .chain(records)
         {
             assert_eq!(cutoff - job.until(queue, cutoff), TimeDelta::days(days), "{queue:?}");

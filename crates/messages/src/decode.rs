@@ -66,7 +66,7 @@ impl Decoder {
         }
     }
 
-    /// Reads data whose attributes travelled beside it (CloudEvents binary mode).
+    /// Reads data whose attributes travelled next to it (CloudEvents binary mode).
     ///
     /// # Errors
     /// The first thing that breaks the contract.

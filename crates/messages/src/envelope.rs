@@ -14,7 +14,7 @@ use anamnesis_core::ids::{OrgId, PatientId};
 /// The source of data that came without an envelope. A producer binding may name it like any other.
 pub(crate) const BARE_SOURCE: &str = "urn:anamnesis:bare";
 
-/// CloudEvents attributes as a transport delivers them beside the body (binary mode): the headers of AMQP, or of HTTP.
+/// CloudEvents attributes as a transport delivers them next to the body (binary mode): the headers of AMQP, or of HTTP.
 /// In structured mode and in NDJSON they are read from the body itself.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attributes {

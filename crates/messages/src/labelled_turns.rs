@@ -54,7 +54,7 @@ pub(super) fn turns_of(document: &DocumentSubmitted) -> Option<Vec<LabelledTurn>
     (labelled >= FEWEST_TURNS && (several || !participants.is_empty())).then_some(turns)
 }
 
-/// The names by which the participants are labelled, for redaction: roles and titles name nobody.
+/// The names by which the participants are labelled, for redaction: roles and titles are no names.
 pub(super) fn names(participants: &[Participant]) -> Vec<String> {
     let named = participants.iter().map(|one| without_title(one.label.trim()));
     named.filter(|name| name.chars().count() > 1 && role(name).is_none()).map(str::to_owned).collect()

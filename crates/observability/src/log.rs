@@ -236,11 +236,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wants_to_hear_of_a_panic_is_told_and_the_message_still_is_not() {
+    fn a_panic_hook_is_called_and_the_message_still_is_not_logged() {
         let heard = Arc::new(Mutex::new(0));
         let text = logged(&LogConfig::default(), || {
-            let (before, told) = (std::panic::take_hook(), heard.clone());
-            on_panic(move || *told.lock().unwrap() += 1);
+            let (before, called) = (std::panic::take_hook(), heard.clone());
+            on_panic(move || *called.lock().unwrap() += 1);
             let caught = std::panic::catch_unwind(|| panic!("Canary Patient"));
             std::panic::set_hook(before);
             assert!(caught.is_err());

@@ -16,10 +16,10 @@ pub(crate) const SOURCE: &str = "urn:anamnesis";
 /// First word of every type of event.
 const PREFIX: &str = "anamnesis.";
 
-/// The type of a notice of what was set aside.
+/// The type of a notice of a quarantined message.
 pub(super) const NOTICE: &str = MessageQuarantined::TYPE;
 
-/// What is told to the outside. Telling it again is telling the same: its id is stable.
+/// An event for subscribers. Delivery is idempotent: its id is stable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxEvent {
     pub id: Uuid,
@@ -43,7 +43,7 @@ impl OutboxEvent {
         Some(Self { id, kind, time, partition: Some(pending.patient.0), data, traceparent })
     }
 
-    /// What was set aside: its id and the reason's code, nothing else.
+    /// A quarantined message: its id and the reason's code, nothing else.
     pub(super) fn of_notice(notice: &QuarantineNotice) -> Self {
         let (quarantine_id, reason, organization_id) = (notice.id, notice.reason, notice.org);
         let data = json!(MessageQuarantined { quarantine_id, reason, organization_id });

@@ -1,4 +1,4 @@
-//! The events exchange, and where an event goes that nobody subscribes for.
+//! The events exchange, and the destination of events without a subscriber.
 
 use async_trait::async_trait;
 

@@ -38,7 +38,7 @@ const WINDOW: i64 = 256;
 const CLAIM: TimeDelta = TimeDelta::seconds(60);
 /// Attempts at a notice are not counted: it always rests for half a minute, as after a fifth attempt.
 const NOTICE_ATTEMPT: i64 = 5;
-/// Looks at the outboxes of which nobody has rung, in units of the relay's pause.
+/// Interval of a pass over all outboxes, also those without a notification, in units of the relay's pause.
 const SWEEP: u32 = 20;
 /// How long a pass in progress may take once the process drains.
 const FINISH: Duration = Duration::from_secs(3);
@@ -141,7 +141,7 @@ impl OutboxRelay {
         }
     }
 
-    /// One look: the organisations that rang, or all of them, and what was set aside.
+    /// One pass: the organisations with a notification, or all of them, and quarantined messages.
     ///
     /// # Errors
     /// Of the store.
@@ -177,12 +177,12 @@ impl OutboxRelay {
         let full = pending.len() as i64 == WINDOW;
         let (events, gone): (Vec<_>, Vec<_>) =
             pending.into_iter().partition(|pending| pending.body.is_some() && !self.behind(pending));
-        let told: Vec<OutboxEvent> = events.iter().filter_map(|pending| OutboxEvent::of(org, pending)).collect();
+        let outgoing: Vec<OutboxEvent> = events.iter().filter_map(|pending| OutboxEvent::of(org, pending)).collect();
         anamnesis_core::failpoints::crash_at("events_claimed");
         let before = events.iter().map(|pending| (DeliveryProgress::after(&pending.taken), pending.attempts)).collect();
-        let after = self.deliver(&told, before).await;
+        let after = self.deliver(&outgoing, before).await;
         anamnesis_core::failpoints::crash_at("events_published");
-        // Of an erased patient there is nothing to tell any more.
+        // Events of an erased patient are not delivered.
         let mut ended =
             BTreeMap::from([(DeliveryEnd::Gone, gone.iter().map(|pending| pending.id).collect::<Vec<Uuid>>())]);
         let mut resting: BTreeMap<(Duration, String), Vec<Uuid>> = BTreeMap::new();
@@ -244,15 +244,15 @@ impl OutboxRelay {
         all.into_iter().map(|(progress, _)| progress).collect()
     }
 
-    /// Tells of what was set aside; whether there may be more.
+    /// Delivers notices of quarantined messages; whether there may be more.
     async fn notices(&self) -> Result<bool, StoreError> {
         let notices = self.store.outbox().unnoticed(self.clock.now(), WINDOW).await?;
-        let told: Vec<OutboxEvent> = notices.iter().map(OutboxEvent::of_notice).collect();
-        if told.is_empty() {
+        let outgoing: Vec<OutboxEvent> = notices.iter().map(OutboxEvent::of_notice).collect();
+        if outgoing.is_empty() {
             return Ok(false);
         }
         let before = notices.iter().map(|notice| (DeliveryProgress::after(&notice.taken), NOTICE_ATTEMPT)).collect();
-        let after = self.deliver(&told, before).await;
+        let after = self.deliver(&outgoing, before).await;
         let mut done = Vec::new();
         let mut resting: BTreeMap<(Duration, String), Vec<Uuid>> = BTreeMap::new();
         for (notice, progress) in notices.iter().zip(&after) {

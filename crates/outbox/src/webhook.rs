@@ -63,7 +63,7 @@ const FAILURES_BEFORE_PAUSE: u32 = 3;
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(300);
 
-/// The name of a callback among the destinations: told from its address and the events that it wants, without showing
+/// The name of a callback among the destinations: derived from its address and the events that it wants, without showing
 /// either.
 pub fn webhook_name(config: &Webhook) -> String {
     let text = format!("{} {}", config.url, config.events.join(" "));

@@ -151,10 +151,10 @@ impl Pipeline {
         keys: &Keys,
     ) -> Result<AnalyzedMessage, MessageOutcome> {
         let place = admitted.place;
-        let aside = |reason| MessageOutcome::quarantined(place, reason, None);
+        let quarantined = |reason| MessageOutcome::quarantined(place, reason, None);
         let redactor = self.redactor(admitted.scope.org(), &admitted.policy);
-        let redactor = redactor.ok_or_else(|| aside(Reason::RedactionFailed))?;
-        let surrogate = *keys.get(&admitted.scope).ok_or_else(|| aside(Reason::ErasedSubject))?.surrogate();
+        let redactor = redactor.ok_or_else(|| quarantined(Reason::RedactionFailed))?;
+        let surrogate = *keys.get(&admitted.scope).ok_or_else(|| quarantined(Reason::ErasedSubject))?.surrogate();
         let field_redactor = FieldRedactor {
             redactor: Arc::clone(redactor),
             surrogate,
@@ -171,7 +171,7 @@ impl Pipeline {
             self.metrics.redaction.documents.of(RedactionOutcome::Unsupported).inc();
             let sealed = self.config.unsupported_language == UnsupportedLanguage::StoreSealed;
             if !sealed || admitted.words.is_some() {
-                return Err(aside(Reason::UnsupportedLanguage));
+                return Err(quarantined(Reason::UnsupportedLanguage));
             }
             let nothing = field_redactor.redact_with(&Document::plain("", Language::Unknown), &[]);
             let nothing = nothing.map_err(|disposition| MessageOutcome::new(place, disposition))?;

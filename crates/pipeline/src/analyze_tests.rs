@@ -57,9 +57,9 @@ fn an_unreachable_service_is_a_retry_and_any_other_failure_a_quarantine() {
     let counted: u64 =
         ServiceFailure::ALL.iter().map(|one| field_redactor.metrics.redaction.services.of(*one).get()).sum();
     assert_eq!(counted, 1);
-    let aside = Disposition::Quarantined(Reason::RedactionFailed);
+    let quarantined = Disposition::Quarantined(Reason::RedactionFailed);
     for error in [RedactionError::Timeout, RedactionError::Offsets, RedactionError::Service(RemoteError::Document)] {
-        assert_eq!(field_redactor.failed(&error), aside, "{error}");
+        assert_eq!(field_redactor.failed(&error), quarantined, "{error}");
     }
 }
 

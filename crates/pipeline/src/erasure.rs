@@ -62,8 +62,8 @@ pub async fn erase(store: &Store, request: &ErasureRequest) -> Result<ErasureOut
         ErasureProgress::Done(receipt) => return Ok(ErasureOutcome::Before(receipt)),
         ErasureProgress::Going => {}
     }
-    let (scope, aside) = (request.scope, erase_quarantined(store, request).await?);
-    let receipt = store.erasure().erase_rows(request, aside).await?;
+    let (scope, quarantined) = (request.scope, erase_quarantined(store, request).await?);
+    let receipt = store.erasure().erase_rows(request, quarantined).await?;
     let mut left = store.erasure().rows_of_part(scope, request.subject).await?;
     for _ in 0..SWEEPS {
         if left.is_empty() {
@@ -86,7 +86,7 @@ async fn erase_quarantined(store: &Store, request: &ErasureRequest) -> Result<u6
     };
     let said_in = receipts.iter().find(|one| one.request.id == request.id).map(|one| &*one.said_in);
     let said_in = said_in.unwrap_or_default();
-    store.erasure().erase_aside(request, |body, with| names(body, with, request, said_in)).await
+    store.erasure().erase_quarantined(request, |body, with| names(body, with, request, said_in)).await
 }
 
 /// Whether a stored message or an original mentions the erased subject: the patient, the document, or a document that

@@ -46,7 +46,7 @@ fn a_message_without_an_outcome_is_what_the_batch_says_of_it() {
     };
     assert_eq!(of(None), Disposition::Waits);
     assert_eq!(of(Some(MessageOutcome::new(3, Disposition::Stored))), Disposition::Stored);
-    let aside = MessageOutcome::quarantined(3, Reason::IdReused, Some("id".to_owned()));
-    assert_eq!((aside.place, aside.field.as_deref(), aside.unkept), (3, Some("id"), false));
-    assert_eq!(of(Some(aside)), Disposition::Quarantined(Reason::IdReused));
+    let quarantined = MessageOutcome::quarantined(3, Reason::IdReused, Some("id".to_owned()));
+    assert_eq!((quarantined.place, quarantined.field.as_deref(), quarantined.unkept), (3, Some("id"), false));
+    assert_eq!(of(Some(quarantined)), Disposition::Quarantined(Reason::IdReused));
 }

@@ -122,7 +122,7 @@ pub(super) fn store_code(error: &StoreError) -> ErrorCode {
     }
 }
 
-/// The stage that set a message aside.
+/// The stage that quarantined a message.
 fn stage_of(reason: Reason) -> Option<Stage> {
     match reason {
         Reason::Malformed | Reason::SchemaUnknown | Reason::TooLarge | Reason::NulOrControl => Some(Stage::Decode),

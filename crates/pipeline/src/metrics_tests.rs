@@ -9,7 +9,7 @@ fn change(from: Option<State>, to: State) -> MemoryChange {
 }
 
 #[test]
-fn a_reason_is_an_error_of_the_stage_that_set_the_message_aside() {
+fn a_reason_is_an_error_of_the_stage_that_quarantined_the_message() {
     let of = |stage: Option<Stage>| -> Vec<Reason> {
         Reason::ALL.iter().copied().filter(|reason| stage_of(*reason) == stage).collect()
     };

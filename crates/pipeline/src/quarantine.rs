@@ -98,7 +98,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Of the store: then it is not quarantined and must not be acknowledged.
-    pub async fn set_aside(&self, raw: &RawMessage, reason: Reason) -> Result<(), StoreError> {
+    pub async fn quarantine_message(&self, raw: &RawMessage, reason: Reason) -> Result<(), StoreError> {
         let envelope = self.read_envelope(raw).ok();
         let org = envelope.as_ref().map(Envelope::organization);
         let refusal = Rejection::new(reason, Problem::Conflict);

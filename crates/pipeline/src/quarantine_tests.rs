@@ -22,7 +22,7 @@ fn a_message_keeps_its_endpoint_its_attributes_and_its_first_arrival() {
     let first = again(&raw, "2026-03-02T10:00:00Z");
     assert_eq!(first.origin, broker(Some("2026-03-02T10:00:00Z")));
     assert_eq!((&first.attributes, &first.body), (&raw.attributes, &raw.body));
-    assert_eq!(again(&first, "2026-04-01T10:00:00Z"), first, "set aside twice, it came once");
+    assert_eq!(again(&first, "2026-04-01T10:00:00Z"), first, "quarantined twice, it came once");
 }
 
 #[test]

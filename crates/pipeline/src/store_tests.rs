@@ -168,11 +168,11 @@ fn a_capture_in_a_role_that_is_not_lent_is_of_unknown_origin() {
 
 #[test]
 fn a_refusal_is_held_against_a_message_only_where_its_own_rows_are_at_fault() {
-    let aside = Disposition::Quarantined(Reason::ConstraintViolation);
+    let quarantined = Disposition::Quarantined(Reason::ConstraintViolation);
     for (error, wanted) in [
-        (StoreError::Db(DbError::Constraint { constraint: "documents_pk".to_owned() }), aside),
-        (StoreError::Ungrounded, aside),
-        (StoreError::Db(DbError::Other { code: "22003".to_owned() }), aside),
+        (StoreError::Db(DbError::Constraint { constraint: "documents_pk".to_owned() }), quarantined),
+        (StoreError::Ungrounded, quarantined),
+        (StoreError::Db(DbError::Other { code: "22003".to_owned() }), quarantined),
         (StoreError::Db(DbError::Other { code: "XX000".to_owned() }), Disposition::Retry),
         (StoreError::Db(DbError::Transient("busy")), Disposition::Retry),
         (StoreError::Shape, Disposition::Retry),
@@ -180,7 +180,7 @@ fn a_refusal_is_held_against_a_message_only_where_its_own_rows_are_at_fault() {
         assert_eq!(refused(&error), wanted, "{error:?}");
     }
     assert_eq!(uncounted(Disposition::Retry), Disposition::Waits);
-    for one in [aside, Disposition::Stored, Disposition::Ephemeral, Disposition::Waits] {
+    for one in [quarantined, Disposition::Stored, Disposition::Ephemeral, Disposition::Waits] {
         assert_eq!(uncounted(one), one);
     }
     assert_eq!((stored(true), stored(false)), (Disposition::Ephemeral, Disposition::Stored));

@@ -32,7 +32,7 @@ pub(crate) fn policies(names: &Names) -> Vec<PolicySpec> {
         policy(
             "quarantine",
             format!("^{escaped}\\.quarantine$"),
-            // Notices only: what was set aside is in the store, whatever becomes of them.
+            // Notices only: the quarantined messages are in the store, even if a notice is lost.
             json!({"max-length": 100_000, "overflow": "drop-head"}),
         ),
     ]
@@ -61,8 +61,8 @@ pub fn shipped(names: &Names) -> Json {
     })
 }
 
-/// The users of an installation: one for workers, and one for producers that may publish to the intake and do nothing else.
-/// Neither has a password, and nobody can log in before one is set from outside (`rabbitmqctl change_password`). For more
+/// The users of an installation: one for workers, and one for producers that may only publish to the intake. Neither has
+/// a password, and no login is possible before one is set from outside (`rabbitmqctl change_password`). For more
 /// producers the second is repeated under other names.
 pub fn users(names: &Names) -> Json {
     let prefix = names.prefix();
@@ -204,7 +204,7 @@ fn queues(names: &Names, topology: &Topology, there: &BrokerExport, found: &mut 
     }
 }
 
-const UNBIND: &str = "nobody of this program asks for it: remove it, unless another subscriber does";
+const UNBIND: &str = "this program does not use it: remove it, unless another subscriber does";
 
 fn bindings(names: &Names, topology: &Topology, there: &BrokerExport, found: &mut Vec<TopologyDifference>) {
     let name = |exchange: &str, queue: &str, key: &str| format!("{exchange} → {queue} ({key})");
@@ -286,25 +286,25 @@ mod tests {
         for part in ["exchanges", "queues", "bindings", "policies"] {
             let count = shipped(&Names::new("anamnesis"))[part].as_array().unwrap().len();
             for at in 0..count {
-                let told = compared(|export| drop(export[part].as_array_mut().unwrap().remove(at)));
-                assert_eq!(told.len(), 1, "{part} {at}: {told:?}");
+                let differences = compared(|export| drop(export[part].as_array_mut().unwrap().remove(at)));
+                assert_eq!(differences.len(), 1, "{part} {at}: {differences:?}");
             }
         }
-        let told = compared(|export| export["queues"][0]["arguments"]["x-queue-type"] = json!("classic"));
-        assert_eq!(told.len(), 1);
-        assert!(told[0].contains("`x-queue-type` is \"classic\" and should be \"quorum\""), "{told:?}");
-        let told = compared(|export| export["policies"][0]["definition"]["delivery-limit"] = json!(3));
-        assert!(told[0].contains("`delivery-limit` is 3; shipped is 1000"), "{told:?}");
+        let differences = compared(|export| export["queues"][0]["arguments"]["x-queue-type"] = json!("classic"));
+        assert_eq!(differences.len(), 1);
+        assert!(differences[0].contains("`x-queue-type` is \"classic\" and should be \"quorum\""), "{differences:?}");
+        let differences = compared(|export| export["policies"][0]["definition"]["delivery-limit"] = json!(3));
+        assert!(differences[0].contains("`delivery-limit` is 3; shipped is 1000"), "{differences:?}");
     }
 
     #[test]
     fn a_binding_too_many_into_an_intake_is_told() {
-        let told = compared(|export| {
+        let differences = compared(|export| {
             let stray = json!({"source": "amq.topic", "vhost": "/", "destination": "anamnesis.ingest.bulk",
                 "destination_type": "queue", "routing_key": "#", "arguments": {}});
             export["bindings"].as_array_mut().unwrap().push(stray);
         });
-        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(differences.len(), 1, "{differences:?}");
     }
 
     #[test]
@@ -314,10 +314,10 @@ mod tests {
                 "definition": {"max-length": 5}, "priority": priority});
             compared(|export| export["policies"].as_array_mut().unwrap().push(rival))
         };
-        let told = rival(10, "all", ".*");
-        assert_eq!(told.len(), 3, "one for each queue with limits: {told:?}");
-        assert!(told[0].contains("`ha-all` applies to `anamnesis.ingest.realtime` instead"), "{told:?}");
-        assert_eq!(rival(1, "queues", "quarantine$").len(), 1, "of two alike nobody knows which one applies");
+        let differences = rival(10, "all", ".*");
+        assert_eq!(differences.len(), 3, "one for each queue with limits: {differences:?}");
+        assert!(differences[0].contains("`ha-all` applies to `anamnesis.ingest.realtime` instead"), "{differences:?}");
+        assert_eq!(rival(1, "queues", "quarantine$").len(), 1, "of two alike it is unknown which one applies");
         assert_eq!(rival(0, "all", ".*"), Vec::<String>::new());
         assert_eq!(rival(10, "exchanges", ".*"), Vec::<String>::new());
         assert_eq!(rival(10, "queues", "^other\\."), Vec::<String>::new());
@@ -325,18 +325,18 @@ mod tests {
 
     #[test]
     fn the_catch_all_of_an_earlier_version_is_told_and_the_one_of_today_has_a_limit() {
-        let told = compared(|export| {
+        let differences = compared(|export| {
             let queue = json!({"name": "anamnesis.events.mailbox", "vhost": "/", "durable": true, "arguments": {}});
             export["queues"].as_array_mut().unwrap().push(queue);
         });
-        assert_eq!(told.len(), 1);
-        assert!(told[0].contains("without a limit"), "{told:?}");
-        let told = compared(|export| {
+        assert_eq!(differences.len(), 1);
+        assert!(differences[0].contains("without a limit"), "{differences:?}");
+        let differences = compared(|export| {
             let queues = export["queues"].as_array_mut().unwrap();
             let queue = queues.iter_mut().find(|queue| queue["name"] == "anamnesis.events.catch_all").unwrap();
             queue["arguments"].as_object_mut().unwrap().remove("x-max-length-bytes").unwrap();
         });
-        assert!(told[0].contains("`x-max-length-bytes` is nothing and should be 268435456"), "{told:?}");
+        assert!(differences[0].contains("`x-max-length-bytes` is nothing and should be 268435456"), "{differences:?}");
     }
 
     #[test]
@@ -348,14 +348,14 @@ mod tests {
         };
         let retired = json!({"name": "anamnesis.ingest.parked", "vhost": "/", "durable": true,
             "arguments": {"x-queue-type": "quorum"}});
-        let told = compared(|export| {
+        let differences = compared(|export| {
             earlier(export);
             export["queues"].as_array_mut().unwrap().push(retired);
         });
-        assert_eq!(told, Vec::<String>::new());
-        let told = compared(earlier);
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with("queue anamnesis.ingest.parked: is not there"), "{told:?}");
+        assert_eq!(differences, Vec::<String>::new());
+        let differences = compared(earlier);
+        assert_eq!(differences.len(), 1, "{differences:?}");
+        assert!(differences[0].starts_with("queue anamnesis.ingest.parked: is not there"), "{differences:?}");
     }
 
     #[test]

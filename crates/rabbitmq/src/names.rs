@@ -115,7 +115,7 @@ impl Names {
         format!("{}.retry.{}", self.prefix, tier.name())
     }
 
-    /// Notices of what was set aside: ids and reason codes.
+    /// Notices of quarantined messages: ids and reason codes.
     pub fn quarantine(&self) -> String {
         format!("{}.quarantine", self.prefix)
     }
@@ -125,7 +125,7 @@ impl Names {
         format!("{}.events.unrouted", self.prefix)
     }
 
-    /// The bounded queue that keeps such events until somebody reads them.
+    /// The bounded queue that stores such events until they are read.
     pub fn catch_all(&self) -> String {
         format!("{}.events.catch_all", self.prefix)
     }

@@ -62,7 +62,7 @@ pub struct State {
     /// The inbox, and how often each effect took place.
     inbox: BTreeSet<u64>,
     effects: BTreeMap<u64, u32>,
-    set_aside: BTreeSet<u64>,
+    quarantined: BTreeSet<u64>,
 }
 
 /// The channel of one generation; poisoned when it is over.
@@ -161,7 +161,7 @@ impl MessageHandler for Pipeline {
         if self.0.fate.one_in(4) {
             return AckDecision::Retry;
         }
-        self.0.state.lock().unwrap().set_aside.insert(number(message));
+        self.0.state.lock().unwrap().quarantined.insert(number(message));
         AckDecision::Ack
     }
 }
@@ -290,7 +290,7 @@ async fn run(seed: u64) -> Result<(), String> {
         generation(&world, &mut tags).await;
     }
     let state = world.state.lock().unwrap();
-    let lost: Vec<u64> = (0..MESSAGES).filter(|n| !state.inbox.contains(n) && !state.set_aside.contains(n)).collect();
+    let lost: Vec<u64> = (0..MESSAGES).filter(|n| !state.inbox.contains(n) && !state.quarantined.contains(n)).collect();
     let twice: Vec<&u64> = state.effects.iter().filter(|(_, times)| **times > 1).map(|(n, _)| n).collect();
     let left = state.ready.len() + state.unacked.len();
     match (lost.is_empty(), twice.is_empty(), left) {

@@ -22,7 +22,7 @@ SELECT served_at FROM key_binding WHERE one = 1 AND served_at IS NOT NULL;
 -- Whether the organisation has patients.
 SELECT patient_id FROM patient_profile WHERE org_id = $1 LIMIT 1;
 
--- name: any_aside
+-- name: any_quarantined
 -- A quarantined message whose body is kept.
 SELECT id, body_sealed FROM quarantine WHERE body_sealed IS NOT NULL LIMIT 1;
 

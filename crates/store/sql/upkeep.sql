@@ -30,7 +30,7 @@ FROM attempt_batch
 WHERE updated_at <= $1 AND (updated_at, id) > ($2, $3)
 ORDER BY updated_at, id LIMIT $4;
 
--- name: aside_bodies
+-- name: quarantine_bodies
 -- What came without consent has no term: older versions kept it. A hold on the patient, or on a document of theirs,
 -- keeps it. Same columns as `messages`.
 SELECT created_at AS since, id AS key
@@ -42,7 +42,7 @@ WHERE (org_id = $1 OR org_id IS NULL) AND body_sealed IS NOT NULL
   AND (created_at, id) > ($3, $4)
 ORDER BY created_at, id LIMIT $5;
 
--- name: asides
+-- name: quarantine_rows
 -- Same columns as `messages`.
 SELECT created_at AS since, id AS key
 FROM quarantine
@@ -128,19 +128,19 @@ DELETE FROM erasure WHERE org_id = $1 AND id IN {uuids $2} AND done_at <= $3 AND
 DELETE FROM cohort_pattern
 WHERE org_id = $1 AND month || '/' || dimension || '/' || value IN {texts $2} AND created_at <= $3;
 
--- name: delete_aside_acts
+-- name: delete_quarantine_acts
 -- Who looked at a message that is gone is in the audit trail, which has its own term.
 DELETE FROM quarantine_act WHERE quarantine_id IN {uuids $1};
 
 -- name: delete_answers
 DELETE FROM rights_answer WHERE org_id = $1 AND id IN {uuids $2} AND answered_at <= $3;
 
--- name: drop_aside_bodies
+-- name: drop_quarantine_bodies
 UPDATE quarantine
 SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, expired_at = $2, updated_at = $2
 WHERE id IN {uuids $1} AND body_sealed IS NOT NULL;
 
--- name: trace_aside_bodies
+-- name: trace_quarantine_bodies
 -- One message ends its term once, as a rule: the trace has the message's own id. Written before the body goes.
 INSERT INTO quarantine_act (id, quarantine_id, at, actor, action, created_at, updated_at)
 SELECT id, id, $2, 'upkeep', 'dropped', $2, $2
@@ -148,7 +148,7 @@ FROM quarantine
 WHERE id IN {uuids $1} AND body_sealed IS NOT NULL
 ON CONFLICT (id) DO NOTHING;
 
--- name: delete_asides
+-- name: delete_quarantine_rows
 DELETE FROM quarantine WHERE id IN {uuids $1} AND body_sealed IS NULL;
 
 -- name: delete_messages

@@ -69,7 +69,7 @@ impl KeyBinding {
 /// Of the database.
 pub async fn is_used(db: &Database) -> Result<bool, DbError> {
     let mut tx = db.read(Access::Platform).await?;
-    if tx.fetch_optional(&sql::ANY_ASIDE, Vec::new()).await?.is_some() {
+    if tx.fetch_optional(&sql::ANY_QUARANTINED, Vec::new()).await?.is_some() {
         return Ok(true);
     }
     let orgs = tx.fetch_all(&sql::ORGANIZATIONS, Vec::new()).await?;
@@ -134,8 +134,8 @@ impl KeyStoreBinding<'_> {
     async fn prove_keys(self) -> Result<(), StoreError> {
         let foreign = || KeyError::Foreign { place: self.keys.place() };
         let mut tx = self.db.read(Access::Platform).await?;
-        if let Some(row) = tx.fetch_optional(&sql::ANY_ASIDE, Vec::new()).await? {
-            let (id, body) = (row.uuid(sql::any_aside::ID)?, row.blob(sql::any_aside::BODY_SEALED)?);
+        if let Some(row) = tx.fetch_optional(&sql::ANY_QUARANTINED, Vec::new()).await? {
+            let (id, body) = (row.uuid(sql::any_quarantined::ID)?, row.blob(sql::any_quarantined::BODY_SEALED)?);
             self.keys.platform().open(id, &body).map_err(|_| foreign())?;
         }
         drop(tx);

@@ -211,30 +211,30 @@ impl ErasureStore<'_> {
     ///
     /// # Errors
     /// Of the database or the key store.
-    pub async fn erase_aside(
+    pub async fn erase_quarantined(
         self,
         request: &ErasureRequest,
         names: impl Fn(&[u8], Option<&[u8]>) -> bool,
     ) -> Result<u64, StoreError> {
-        use sql::set_aside as of;
+        use sql::quarantined as of;
         let (scope, mut last, mut gone) = (request.scope, Uuid::nil(), 0);
-        if failpoints::is("erase_keeps_aside") {
+        if failpoints::is("erase_keeps_quarantine") {
             return Ok(0);
         }
         let is_own = |sealed: &SealedBody| request.subject == ErasureSubject::Patient && sealed.key == Some(scope);
         loop {
             let mut tx = self.db.read(Access::Platform).await?;
-            let rows = tx.fetch_all(&sql::SET_ASIDE, vec![scope.org().0.into(), last.into(), PAGE.into()]).await?;
+            let rows = tx.fetch_all(&sql::QUARANTINED, vec![scope.org().0.into(), last.into(), PAGE.into()]).await?;
             drop(tx);
             let Some(end) = rows.last() else { return Ok(gone) };
             last = end.uuid(of::ID)?;
-            let mut asides = Vec::with_capacity(rows.len());
+            let mut quarantined = Vec::with_capacity(rows.len());
             for row in &rows {
                 let key = sealed_for(row.opt_uuid(of::KEY_ORG_ID)?, row.opt_uuid(of::KEY_PATIENT_ID)?)?;
                 let sealed = SealedBody { id: row.uuid(of::ID)?, key, body: row.blob(of::BODY_SEALED)? };
-                asides.push((sealed, row.opt_blob(of::ATTRIBUTES_SEALED)?));
+                quarantined.push((sealed, row.opt_blob(of::ATTRIBUTES_SEALED)?));
             }
-            let scopes: BTreeSet<Scope> = asides.iter().filter_map(|(sealed, _)| sealed.key).collect();
+            let scopes: BTreeSet<Scope> = quarantined.iter().filter_map(|(sealed, _)| sealed.key).collect();
             let keys = match scopes.is_empty() {
                 true => Keys::default(),
                 false => self.keys.find(&scopes.into_iter().collect::<Vec<_>>()).await?.known,
@@ -243,21 +243,21 @@ impl ErasureStore<'_> {
                 let opened = || self.quarantined().open_sealed(sealed, attributes.as_deref(), &keys).ok().flatten();
                 is_own(sealed) || opened().is_some_and(|held| names(&held.body, held.attributes.as_deref()))
             };
-            let named: Vec<Uuid> = asides.iter().filter(|one| speaks(one)).map(|(sealed, _)| sealed.id).collect();
+            let named: Vec<Uuid> = quarantined.iter().filter(|one| speaks(one)).map(|(sealed, _)| sealed.id).collect();
             if !named.is_empty() {
                 let mut tx = self.db.begin(Access::Platform).await?;
-                gone += tx.execute(&sql::DROP_SET_ASIDE, vec![Arg::Uuids(named), self.clock.now().into()]).await?;
+                gone += tx.execute(&sql::DROP_QUARANTINED, vec![Arg::Uuids(named), self.clock.now().into()]).await?;
                 tx.commit().await?;
             }
         }
     }
 
     /// Deletes the rows of what [`ErasureStore::open_erasure`] opened, folds again what rested on them, and completes the receipt.
-    /// `aside` counts the quarantined messages that went before.
+    /// `quarantined` counts the quarantined messages that went before.
     ///
     /// # Errors
     /// Of the database; nothing is changed then.
-    pub async fn erase_rows(self, request: &ErasureRequest, aside: u64) -> Result<ErasureReceipt, StoreError> {
+    pub async fn erase_rows(self, request: &ErasureRequest, quarantined: u64) -> Result<ErasureReceipt, StoreError> {
         let scope = request.scope;
         let keys = self.keys.find(&[scope]).await?.known;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
@@ -277,7 +277,7 @@ impl ErasureStore<'_> {
                 self.part_counts(&mut tx, scope, &keys, ErasurePart::Memory(memory)).await?
             }
         };
-        *counts.entry("quarantine").or_insert(0) += aside;
+        *counts.entry("quarantine").or_insert(0) += quarantined;
         counts.retain(|_, count| *count > 0);
         self.end_erasure(&mut tx, request, &counts).await?;
         self.announce_erasure(&mut tx, request, &counts).await?;

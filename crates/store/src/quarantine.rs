@@ -144,7 +144,7 @@ pub(crate) fn mac(key: &PlatformKey, id: Uuid, org: Option<Uuid>, reason: &str, 
 }
 
 /// Of a row of [`sql::LIST`] or [`sql::SHOW`].
-fn aside(row: &Row) -> Result<QuarantinedMessage, StoreError> {
+fn message(row: &Row) -> Result<QuarantinedMessage, StoreError> {
     Ok(QuarantinedMessage {
         id: row.uuid(sql::list::ID)?,
         organization_id: row.opt_uuid(sql::list::ORG_ID)?,
@@ -169,19 +169,19 @@ impl QuarantineStore<'_> {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn aside(self, id: Uuid) -> Result<Option<QuarantinedMessage>, StoreError> {
+    pub async fn message(self, id: Uuid) -> Result<Option<QuarantinedMessage>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
-        tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.as_ref().map(aside).transpose()
+        tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.as_ref().map(message).transpose()
     }
 
     /// Quarantined messages, oldest first. `state` and `reason` filter them; empty strings do not.
     ///
     /// # Errors
     /// Of the database.
-    pub async fn set_aside(self, state: &str, reason: &str, most: i64) -> Result<Vec<QuarantinedMessage>, StoreError> {
+    pub async fn messages(self, state: &str, reason: &str, most: i64) -> Result<Vec<QuarantinedMessage>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&sql::LIST, vec![state.into(), reason.into(), most.into()]).await?;
-        rows.iter().map(aside).collect()
+        rows.iter().map(message).collect()
     }
 
     /// A quarantined message with its content and the acts on it. The content is `None` once dropped, or if its patient
@@ -189,7 +189,7 @@ impl QuarantineStore<'_> {
     ///
     /// # Errors
     /// Of the database, or when the ciphertext does not open.
-    pub async fn open_aside(
+    pub async fn open_message(
         self,
         id: Uuid,
         actor: &str,
@@ -201,7 +201,7 @@ impl QuarantineStore<'_> {
         let acts = tx.fetch_all(&sql::ACTS_OF_MESSAGE, vec![id.into()]).await?;
         tx.commit().await?;
         // In the trail of whose message it is, before anything is shown.
-        self.audit_aside(&row, id, actor, deed).await?;
+        self.audit_message(&row, id, actor, deed).await?;
         let content = match row.opt_blob(sql::show::BODY_SEALED)? {
             None => None,
             Some(body) => {
@@ -221,7 +221,7 @@ impl QuarantineStore<'_> {
                 content: row.opt_text(sql::acts_of_message::CONTENT)?,
             })
         });
-        Ok(Some((aside(&row)?, content, trace.collect::<Result<_, StoreError>>()?)))
+        Ok(Some((message(&row)?, content, trace.collect::<Result<_, StoreError>>()?)))
     }
 
     /// Marks it as offered again.
@@ -250,7 +250,7 @@ impl QuarantineStore<'_> {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn drop_aside(self, id: Uuid, actor: &str) -> Result<bool, StoreError> {
+    pub async fn drop_message(self, id: Uuid, actor: &str) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         let dropped = tx.execute(&sql::DROP_CONTENT, vec![id.into(), self.clock.now().into()]).await?;
         if dropped == 0 {
@@ -259,14 +259,14 @@ impl QuarantineStore<'_> {
         let row = tx.fetch_optional(&sql::SHOW, vec![id.into()]).await?.ok_or(StoreError::Shape)?;
         self.note(&mut tx, id, actor, QuarantineAction::Dropped).await?;
         tx.commit().await?;
-        self.audit_aside(&row, id, actor, QuarantineAction::Dropped).await?;
+        self.audit_message(&row, id, actor, QuarantineAction::Dropped).await?;
         Ok(true)
     }
 
     /// In the trail of the patient or the organisation of a message, else of the platform. `row` is one of [`sql::SHOW`].
-    async fn audit_aside(self, row: &Row, id: Uuid, actor: &str, deed: QuarantineAction) -> Result<(), StoreError> {
+    async fn audit_message(self, row: &Row, id: Uuid, actor: &str, deed: QuarantineAction) -> Result<(), StoreError> {
         let key = key_of(row)?;
-        let org = aside(row)?.organization_id.map_or(PLATFORM, OrgId);
+        let org = message(row)?.organization_id.map_or(PLATFORM, OrgId);
         let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
         let done = AuditedAction { org, patient, action: deed.entry(), subject: Some(id), outcome: "done" };
         self.audit_trail().audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await
@@ -306,7 +306,7 @@ impl QuarantineStore<'_> {
         if rejected.is_empty() {
             return Ok(());
         }
-        let kept = |one: &&RejectedMessage| one.body.is_some() && !failpoints::is("aside_under_platform");
+        let kept = |one: &&RejectedMessage| one.body.is_some() && !failpoints::is("quarantine_under_platform");
         let scopes: BTreeSet<Scope> = rejected.iter().filter(kept).filter_map(|one| one.patient).collect();
         let keys = match scopes.is_empty() {
             true => Keys::default(),

@@ -66,10 +66,12 @@ pub enum UpkeepQueue {
     Batches,
     /// Entries of the audit trail, a block at a time.
     Audit,
-    /// Contents of quarantined messages.
-    AsideBodies,
-    /// Quarantined messages without a content.
-    Asides,
+    /// Contents of quarantined messages. The stored progress of a run has the former name.
+    #[serde(rename = "aside_bodies")]
+    QuarantineBodies,
+    /// Quarantined messages without a content. The stored progress of a run has the former name.
+    #[serde(rename = "asides")]
+    QuarantineRows,
     /// Answers to what people asked for.
     Answers,
     /// Sealed texts of documents that left every search.
@@ -166,8 +168,8 @@ fn found_by(queue: UpkeepQueue) -> &'static Sql {
         UpkeepQueue::Events => &sql::EVENTS,
         UpkeepQueue::Attempts => &sql::ATTEMPTS,
         UpkeepQueue::Batches => &sql::BATCHES,
-        UpkeepQueue::AsideBodies => &sql::ASIDE_BODIES,
-        UpkeepQueue::Asides | UpkeepQueue::Audit => &sql::ASIDES,
+        UpkeepQueue::QuarantineBodies => &sql::QUARANTINE_BODIES,
+        UpkeepQueue::QuarantineRows | UpkeepQueue::Audit => &sql::QUARANTINE_ROWS,
         UpkeepQueue::Answers => &sql::ANSWERS,
         UpkeepQueue::Archives => &sql::ARCHIVES,
         UpkeepQueue::Runs => &sql::RUNS,
@@ -208,13 +210,13 @@ pub async fn forget(
         UpkeepQueue::Messages => tx.execute(&sql::DELETE_MESSAGES, vec![org.0.into(), blobs()]).await,
         UpkeepQueue::Attempts => tx.execute(&sql::DELETE_ATTEMPTS, vec![until.into(), blobs()]).await,
         UpkeepQueue::Events => tx.execute(&sql::DELETE_EVENTS, vec![org.0.into(), ids()]).await,
-        UpkeepQueue::AsideBodies => {
-            tx.execute(&sql::TRACE_ASIDE_BODIES, vec![ids(), now.into()]).await?;
-            tx.execute(&sql::DROP_ASIDE_BODIES, vec![ids(), now.into()]).await
+        UpkeepQueue::QuarantineBodies => {
+            tx.execute(&sql::TRACE_QUARANTINE_BODIES, vec![ids(), now.into()]).await?;
+            tx.execute(&sql::DROP_QUARANTINE_BODIES, vec![ids(), now.into()]).await
         }
-        UpkeepQueue::Asides => {
-            tx.execute(&sql::DELETE_ASIDE_ACTS, vec![ids()]).await?;
-            tx.execute(&sql::DELETE_ASIDES, vec![ids()]).await
+        UpkeepQueue::QuarantineRows => {
+            tx.execute(&sql::DELETE_QUARANTINE_ACTS, vec![ids()]).await?;
+            tx.execute(&sql::DELETE_QUARANTINE_ROWS, vec![ids()]).await
         }
         UpkeepQueue::Archives => {
             tx.execute(&sql::DROP_ARCHIVED, vec![org.0.into(), ids(), until.into(), now.into()]).await?;

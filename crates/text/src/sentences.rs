@@ -15,7 +15,7 @@ const PAGE_WIDTHS: std::ops::RangeInclusive<usize> = 55..=132;
 const RAGGED: usize = 18;
 /// A text with fewer signs than one in so many words counts as dictated or typed in haste.
 const UNPUNCTUATED: usize = 40;
-/// Words after which a line without a stop goes on in the next one, folded: nobody ends a message with "of" or "my".
+/// Words after which a line without a stop goes on in the next one, folded: no message ends with "of" or "my".
 const GOES_ON: &[&str] = &[
     "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "without", "and", "or", "nor", "but",
     "my", "her", "his", "their", "your", "our", "its", "any", "no", "not", "is", "was", "are", "were", "been", "that",

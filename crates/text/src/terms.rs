@@ -1,6 +1,6 @@
-//! Search terms that a question asks for, told quickly from all others.
+//! Search terms that a question asks for, distinguished quickly from all others.
 
-/// Bits by which a term that is not wanted is told at once: terms are keyed hashes, every bit of them as good as another.
+/// Bits by which an unwanted term is rejected at once: terms are keyed hashes, every bit of them as good as another.
 const BITS: usize = 4_096;
 
 /// A few wanted terms among many.

@@ -61,7 +61,7 @@ async fn zones(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
 
 async fn quarantine(doctor: &mut Doctor, store: &Store) -> Result<(), StoreError> {
     let now = doctor.now();
-    let open = store.quarantined().set_aside("open", "", MOST).await?;
+    let open = store.quarantined().messages("open", "", MOST).await?;
     let days = i64::from(doctor.limits.quarantine_days);
     let old: Vec<DateTime<Utc>> =
         open.iter().map(|one| one.created_at).filter(|at| *at <= now - TimeDelta::days(days)).collect();

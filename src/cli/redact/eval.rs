@@ -81,11 +81,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let text = characters.get(span.start..span.end).unwrap_or_default().iter().collect::<String>();
             family(&span.label) == label::DATE && policy.keeps_years(&text)
         };
-        let (aside, kept): (Vec<LabeledSpan>, Vec<LabeledSpan>) =
+        let (excluded, kept): (Vec<LabeledSpan>, Vec<LabeledSpan>) =
             gold.spans.into_iter().partition(|span| ignored.contains(span.label.as_str()) || stays(span));
         let kept: Vec<LabeledSpan> =
             kept.into_iter().map(|span| LabeledSpan { label: family(&span.label).to_owned(), ..span }).collect();
-        score.add(&gold.id, &document.text, &kept, &aside, &found);
+        score.add(&gold.id, &document.text, &kept, &excluded, &found);
     }
     let report = score.report(args.misses);
     if context.format_or(OutputFormat::Table) == OutputFormat::Table {

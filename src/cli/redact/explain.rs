@@ -13,15 +13,15 @@ const PLAIN: &str = "\u{1b}[0m";
 /// The evidence of a recogniser.
 pub(super) fn why(recognizer: &str) -> &'static str {
     match recognizer {
-        "learned" => "the trained tagger reads it so from the words around it",
+        "learned" => "the trained tagger classifies it so by the words around it",
         "name" => "capitalised words that the lists of names know, or a title or cue before them",
         "name_again" => "part of a name found elsewhere in the document",
-        "field" => "value behind the name of a field",
+        "field" => "value after the name of a field",
         "identifier" => "shape and check digit of a national identifier, or its keyword next to it",
         "keyword_value" => "value next to a keyword that announces it",
         "phone" => "digits grouped as telephones are, or a word that announces one",
         "place" => "listed town, province or country",
-        "place_behind_code" => "capitalised words behind a postal code",
+        "place_behind_code" => "capitalised words after a postal code",
         "postal_code" => "shape of a postal code next to a place or its keyword",
         "street" | "street_before_code" | "spoken_street" | "post_box" => "street word with a name or number",
         "organisation" => "a word that names organisations with the name next to it",
@@ -30,7 +30,7 @@ pub(super) fn why(recognizer: &str) -> &'static str {
         "word_list" => "word of a closed list",
         "email" | "spoken_email" | "at_sign" => "mail address or handle",
         "url" | "web_site" | "domain" => "web address",
-        "handle" => "name behind an @",
+        "handle" => "name after an @",
         "ipv4" | "ipv6" | "mac" => "network address",
         "coordinates" => "geographical coordinates",
         "plate" => "number plate",

@@ -22,8 +22,8 @@ pub(crate) struct PipelineHandler {
 }
 
 impl PipelineHandler {
-    async fn set_aside(&self, message: &InboundMessage, reason: Reason) -> AckDecision {
-        match self.pipeline.set_aside(&raw(message), reason).await {
+    async fn quarantine_message(&self, message: &InboundMessage, reason: Reason) -> AckDecision {
+        match self.pipeline.quarantine_message(&raw(message), reason).await {
             Ok(()) => AckDecision::Ack,
             Err(_) => AckDecision::RetryUncounted,
         }
@@ -66,7 +66,7 @@ impl MessageHandler for PipelineHandler {
         if self.gate.keys_unavailable().await || self.pipeline.lacks_keys(&raw(message)).await {
             return AckDecision::RetryUncounted;
         }
-        self.set_aside(message, Reason::TransientExhausted).await
+        self.quarantine_message(message, Reason::TransientExhausted).await
     }
 }
 

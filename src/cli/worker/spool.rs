@@ -182,11 +182,11 @@ impl SpoolWatcher<'_> {
     async fn give_up(&mut self, claim: &Claim) {
         let kept = SpoolFolder::unreadable_name(claim);
         let place = RawMessage::of_file(ingest::place(&claim.name, None, Some(&kept)));
-        if self.by.0.set_aside(&place, Reason::TransientExhausted).await.is_err() {
+        if self.by.0.quarantine_message(&place, Reason::TransientExhausted).await.is_err() {
             return self.put_off(claim, true);
         }
         crash_at("spool_given_up");
-        if self.status.note(self.folder.set_unreadable_aside(claim)).is_some() {
+        if self.status.note(self.folder.quarantine_unreadable(claim)).is_some() {
             self.due.remove(&claim.id);
             tracing::error!(
                 code = "spool_file_unreadable",

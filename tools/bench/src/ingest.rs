@@ -111,7 +111,7 @@ pub struct IngestMeasurement {
     pub build: &'static str,
     pub documents: u64,
     pub stored: u64,
-    /// Set aside or given up, in the first pass.
+    /// Quarantined or given up, in the first pass.
     pub not_stored: u64,
     pub body_bytes_per_document: f64,
     /// Messages of a transaction.
@@ -201,7 +201,7 @@ fn median(mut figures: Vec<f64>) -> f64 {
 /// Runs the three passes: all messages fresh, the bare upserts of what they left, all messages again.
 ///
 /// # Errors
-/// When messages cannot be read or a store refuses; a message that the pipeline sets aside is a figure, not an error.
+/// When messages cannot be read or a store refuses; a message that the pipeline quarantines is a figure, not an error.
 pub async fn measure(
     pipeline: &Arc<Pipeline>,
     source: &DocumentSource,

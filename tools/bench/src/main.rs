@@ -52,27 +52,27 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Measurement {
-    /// Documents through the whole pipeline, beside the bare upserts of the same rows
+    /// Documents through the whole pipeline, compared with bare upserts of the same rows
     Ingest(ingest::Args),
-    /// Documents through the broker and a worker of its own, beside the bare client and the bare database
+    /// Documents through a broker and a worker process, compared with a bare client and a bare database
     Messages(messages::Args),
-    /// The rules of extraction: megabytes a second, and hostile texts
+    /// Extraction rules: megabytes per second, and adversarial texts
     Extract(extract::Args),
-    /// Search among a patient's own memories, alone and beside everybody else's
+    /// Search among the memories of one patient, alone and with those of other patients in the store
     Recall(recall::Args),
-    /// What a loss of store and keys costs: backup beside work, restore elsewhere, first answer
+    /// Recovery from a loss of store and keys: backup during work, restore elsewhere, first answer
     Restore(restore::Args),
-    /// One more document, for a patient of whom much is known
+    /// One more document for a patient with many memories
     Growth(growth::Args),
-    /// A read that waits for its entry in the audit trail, and the check of the trail
+    /// Reads that wait for their entry in the audit trail, and the verification of the trail
     Audit(audit::Args),
-    /// A night among many memories, its repetition, and a night after a change of policy
+    /// A job run over many memories, its repetition, and a job run after a change of policy
     Jobs(jobs::Args),
-    /// The same documents into other memory libraries, where a Python has them
+    /// The same documents in other memory libraries, if a Python has them installed
     Peers(peers::Args),
-    /// Where the bytes of a document lie, by table, column and index
+    /// Bytes on disk of a document, by table, column and index
     Storage(storage::Args),
-    /// Redaction: megabytes a second, parts and whole, a note's time, inputs made to be slow
+    /// Redaction: megabytes per second, by part and in total, time of a note, inputs designed to be slow
     Redact(redact::Args),
 }
 

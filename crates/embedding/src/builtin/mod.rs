@@ -30,7 +30,7 @@ pub(crate) const MAX_BYTES: usize = 256 * 1024;
 #[cfg(feature = "builtin-encoder")]
 static MODEL: &[u8] = include_bytes!("../../../../models/use-multilingual-3-pruned.safetensors");
 
-/// Why the model could not be loaded. Permanent: somebody must put the right file in place.
+/// Why the model could not be loaded. Permanent: an operator must put the right file in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     #[error("the model file cannot be read: {0}")]

@@ -192,7 +192,7 @@ fn a_lost_job_is_remembered_by_its_meaning_and_not_by_its_word() {
     }
 }
 
-/// The model's known limit: somebody's own work or an idiom can come nearer than a far paraphrase.
+/// The model's known limit: another person's work or an idiom can come nearer than a far paraphrase.
 #[test]
 fn texts_that_share_word_and_person_seldom_pass_a_lost_job() {
     let es = ["El trabajo de mi hija en la escuela ganó un premio", "Mañana entrego el trabajo de historia"];
@@ -291,12 +291,12 @@ async fn what_is_embedded_in_the_process_is_observed_like_what_a_provider_embeds
     let made = build(&settings, Arc::new(SystemClock), Arc::new(SystemEntropy), seen.clone()).unwrap();
     assert_eq!(made.embed(Purpose::Document, &["toma sertralina", "duerme mal"]).await.unwrap().len(), 2);
     assert_eq!(made.embed(Purpose::Query, &["x".repeat(MAX_BYTES + 1).as_str()]).await, Err(EmbedError::Rejected));
-    let told = seen.0.lock().unwrap().clone();
+    let requests = seen.0.lock().unwrap().clone();
     assert_eq!(
-        told.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(),
+        requests.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(),
         [(RequestOutcome::Ok, 2), (RequestOutcome::Rejected, 1)]
     );
-    assert!(told.iter().all(|one| one.2 > 0));
+    assert!(requests.iter().all(|one| one.2 > 0));
 }
 
 proptest! {

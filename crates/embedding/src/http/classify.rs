@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_account_and_an_invalid_key_wait_for_somebody() {
+    fn an_empty_account_and_an_invalid_key_wait_for_an_operator() {
         assert_eq!(of(429, r#"{"error":{"code":"insufficient_quota"}}"#), EmbedError::Misconfigured.into());
         assert_eq!(
             of(400, r#"{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}"#),

@@ -124,7 +124,7 @@ impl WireFormat for OpenAi {
         self.encoding.store(PLAIN, Ordering::Relaxed);
     }
 
-    /// TEI's `/info` stands at its root, beside `/v1`.
+    /// TEI serves `/info` at its root, next to `/v1`.
     fn info_url(&self) -> Option<Url> {
         let root = self.url.path().strip_suffix("/v1/embeddings")?;
         let mut url = self.url.clone();
@@ -137,7 +137,7 @@ fn prefixed<'t>(prefix: &str, text: &'t str) -> Cow<'t, str> {
     if prefix.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(format!("{prefix}{text}")) }
 }
 
-/// Puts vectors at their `index`; an index twice, missing or out of range means nobody knows whose vector is whose.
+/// Puts vectors at their `index`; with an index repeated, missing or out of range, the vectors cannot be assigned.
 fn in_order(items: Vec<OpenAiItem>) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut vectors: Vec<Option<Vec<f32>>> = vec![None; items.len()];
     for item in items {

@@ -40,7 +40,7 @@ pub(crate) fn settings(url: &str) -> EmbeddingSettings {
     settings
 }
 
-/// What an observer was told.
+/// The calls that an observer received.
 #[derive(Default)]
 struct RecordedRequests(Mutex<Vec<(RequestOutcome, usize, u64, usize)>>, Mutex<Vec<bool>>);
 
@@ -185,7 +185,7 @@ async fn a_date_as_retry_after_is_counted_from_the_given_clock() {
 }
 
 #[tokio::test]
-async fn an_answer_against_the_contract_is_asked_again_and_then_told() {
+async fn an_answer_against_the_contract_is_asked_again_and_then_reported() {
     for (fault, error) in [
         (ProviderFault::WrongCount, EmbedError::BadAnswer),
         (ProviderFault::DoubleIndex, EmbedError::BadAnswer),
@@ -256,12 +256,12 @@ async fn a_server_that_tells_its_limits_is_never_asked_too_much() {
     let texts = texts(16);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let server = fake(|options| (options.max_texts, options.tells_limits) = (5, true)).await;
-    let told = bed(&settings(&server.openai_url()));
+    let observed = bed(&settings(&server.openai_url()));
     for _ in 0..2 {
-        close(&told.embedder.embed(Purpose::Document, &texts).await.unwrap(), &texts);
+        close(&observed.embedder.embed(Purpose::Document, &texts).await.unwrap(), &texts);
     }
     assert_eq!(server.counts().requests, 2 * 4);
-    assert!(told.seen.0.lock().unwrap().iter().all(|seen| seen.0 == RequestOutcome::Ok));
+    assert!(observed.seen.0.lock().unwrap().iter().all(|seen| seen.0 == RequestOutcome::Ok));
 }
 
 #[tokio::test]
@@ -373,7 +373,7 @@ async fn a_blank_text_is_refused_unsent_and_nothing_needs_no_server() {
 }
 
 #[tokio::test]
-async fn the_observer_is_told_of_each_request() {
+async fn the_observer_receives_each_request() {
     let server = fake(|_| {}).await;
     server.script([Some(ProviderFault::TooManyRequests { retry_after: None }), Some(ProviderFault::Status(500)), None]);
     let bed = bed(&settings(&server.openai_url()));

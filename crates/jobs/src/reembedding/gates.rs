@@ -13,7 +13,7 @@ use anamnesis_store::vectors::rebuild::{self, PassageKey, StoredVectorKey};
 /// The results of the comparison so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct GateFindings {
-    /// Every so manieth passage is a question.
+    /// One in this many passages is a question.
     every: u64,
     /// Passages that there were when the walk began.
     #[serde(default)]

@@ -85,7 +85,7 @@ codes!(
         Supersede = "supersede",
         /// Something else speaks for it too.
         Reinforce = "reinforce",
-        /// What an episode taught: it speaks for a belief, or words put it right (seed 001, section 10).
+        /// Update a belief from an episode: reinforce or reword it (seed 001, section 10).
         Revise = "revise",
     }
 );

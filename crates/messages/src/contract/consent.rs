@@ -28,7 +28,7 @@ pub struct ConsentRecorded {
     pub stated_at: Option<DateTime<Utc>>,
     /// Who wrote it down.
     pub recorded_by: Uuid,
-    /// Why, where somebody said so.
+    /// The reason, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<SensitiveText>,
 }

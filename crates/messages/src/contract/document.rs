@@ -91,7 +91,7 @@ impl std::fmt::Debug for Participant {
     }
 }
 
-/// What the producer's own analysis said. Kept beside ours; the producer's value wins.
+/// Results of the producer's analysis. Stored next to ours; the producer's value wins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Metadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,7 +193,7 @@ impl DocumentSubmitted {
         self.occurred_at.date_naive()
     }
 
-    /// The clinician who vouches for what a model wrote; of documents of other types nobody needs to.
+    /// The clinician who vouches for what a model wrote; documents of other types need none.
     pub fn signed_by(&self) -> Option<Uuid> {
         let signed = self.provenance.as_ref().and_then(|p| p.signed_by);
         signed.filter(|_| self.document_type == DocumentType::Analysis)
@@ -237,7 +237,7 @@ impl DocumentSubmitted {
             (Some(text), None) => rules::ensure(!text.is_blank(), Problem::Empty, "text"),
             (None, Some(turns)) => {
                 rules::ensure(turns.len() <= limits.max_turns, Problem::TooMany, "turns")?;
-                // A transcriber may leave a turn empty; a session in which nobody says anything is an error.
+                // A transcriber may leave a turn empty; a session without any words is an error.
                 rules::ensure(turns.iter().any(|turn| !turn.text.is_blank()), Problem::Empty, "turns")
             }
         }

@@ -96,7 +96,7 @@ impl MessageType {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// The type of bare data, told from its field names: each type is recognised by fields that no other has, the most
+    /// The type of bare data, recognised by its field names: each type is recognised by fields that no other has, the most
     /// telling first, so that data that lacks one of them is still refused by the name of what it lacks.
     pub fn of_fields(has: impl Fn(&str) -> bool) -> Option<Self> {
         let any = |names: &[&str]| names.iter().any(|name| has(name));

@@ -11,7 +11,7 @@ pub(super) type Checked = Result<(), Rejection>;
 
 /// Years in which something can have been said about a living patient, with room for histories and plans.
 const YEARS: std::ops::RangeInclusive<i32> = 1900..=2200;
-/// Years in which somebody named in a text can have been born.
+/// Years in which a person named in a text can have been born.
 const BIRTH_YEARS: std::ops::RangeInclusive<i32> = 1850..=2200;
 
 pub(super) fn ensure(holds: bool, problem: Problem, field: &str) -> Checked {

@@ -16,9 +16,9 @@ macro_rules! transitions {
 }
 
 transitions! {
-    /// Nobody confirmed a symptom for too long: history only.
+    /// A symptom was not confirmed for too long: history only.
     ResolvedUnconfirmed = "active", "resolved_unconfirmed", "unconfirmed";
-    /// Confirmed after all: a new interval beside the old one.
+    /// Confirmed after all: a new interval next to the old one.
     Reactivated = "resolved_unconfirmed", "active", "confirmed";
     /// Stated as ended.
     Ended = "active", "resolved", "ended";

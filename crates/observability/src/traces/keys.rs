@@ -73,7 +73,7 @@ keys!(
 );
 
 keys!(
-    /// Keys whose values are names: of the configuration, or keyed hashes that tell nobody what they stand for.
+    /// Keys whose values are names: of the configuration, or keyed hashes that do not reveal their input.
     Named {
         /// Keyed hash of an organisation, as in the log.
         Organization = "anamnesis.organization",

@@ -359,7 +359,7 @@ impl SpanGroup {
         Self(messages.next().map(|first| Arc::new((first, messages.collect()))))
     }
 
-    /// One alone; nobody where that is not recorded.
+    /// One alone; empty if that is not recorded.
     pub fn alone(message: TraceContext) -> Self {
         Self::of(std::iter::once(message).filter(TraceContext::is_recorded))
     }

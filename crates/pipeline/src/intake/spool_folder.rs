@@ -227,14 +227,14 @@ impl SpoolFolder {
     ///
     /// # Errors
     /// When it cannot be renamed.
-    pub fn set_unreadable_aside(&self, claim: &Claim) -> io::Result<()> {
+    pub fn quarantine_unreadable(&self, claim: &Claim) -> io::Result<()> {
         match mkdirat(&self.spool, UNREADABLE, Mode::RWXU) {
             Ok(()) | Err(rustix::io::Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        let aside = folder(&self.spool, Path::new(UNREADABLE))?;
+        let unreadable = folder(&self.spool, Path::new(UNREADABLE))?;
         let name = format!("{}.{}", claim.id.simple(), claim.name);
-        Ok(renameat_with(&self.own, claim.file_name(), &aside, name, RenameFlags::NOREPLACE)?)
+        Ok(renameat_with(&self.own, claim.file_name(), &unreadable, name, RenameFlags::NOREPLACE)?)
     }
 
     /// Removes a file whose every message is stored or quarantined.

@@ -126,7 +126,7 @@ impl Pipeline {
     pub async fn run_isolated(&self, isolation: &Isolation, queue: Queue, message: &RawMessage) -> Disposition {
         match isolation.work(queue, message).await {
             Some(disposition) => disposition,
-            None => match self.set_aside(message, Reason::CrashSuspect).await {
+            None => match self.quarantine_message(message, Reason::CrashSuspect).await {
                 Ok(()) => Disposition::Quarantined(Reason::CrashSuspect),
                 Err(_) => Disposition::Waits,
             },

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_open_is_never_covered_and_holds_nobody() {
+    async fn what_is_open_is_never_covered_and_blocks_no_other() {
         let (channel, acker) = acker(1..=6).await;
         acker.ack(&[1, 2, 4, 6]).await.unwrap();
         assert_eq!(*channel.sent.lock().unwrap(), [(2, true), (4, false), (6, false)]);

@@ -415,7 +415,7 @@ mod tests {
         assert_eq!((third.offers, third.offers.total()), (OfferCounts { retries: 1, waits: 1 }, 2));
     }
     #[test]
-    fn who_published_a_message_travels_with_its_repetition_and_nobody_else_can_say_so() {
+    fn the_publisher_of_a_message_travels_with_its_repetition_and_cannot_be_forged() {
         let message = read(headers(&[("cloudEvents_id", long("e-1"))]).with_user_id("chat".into()));
         assert_eq!(message.user.as_deref(), Some("chat"));
         let ours = |offers: OfferCounts, covered: &[u8]| {

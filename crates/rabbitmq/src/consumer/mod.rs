@@ -54,7 +54,7 @@ pub trait MessageHandler: Send + Sync {
         None
     }
 
-    /// The message was offered as often as allowed: sets it aside. [`AckDecision::RetryUncounted`] when even that fails.
+    /// The message was offered as often as allowed: quarantines it. [`AckDecision::RetryUncounted`] when even that fails.
     async fn exhausted(&self, queue: Queue, message: &InboundMessage) -> AckDecision;
 }
 

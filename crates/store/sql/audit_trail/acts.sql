@@ -44,7 +44,7 @@ FROM memory AS m
 WHERE m.org_id = $1
   AND NOT EXISTS (SELECT 1 FROM patient_profile AS p WHERE p.org_id = $1 AND p.patient_id = m.patient_id);
 
--- name: aside
+-- name: quarantined
 -- A page of quarantined messages. Those of no known organisation are looked at by every organisation's run: they are
 -- what its producers may have sent.
 SELECT id, org_id, reason, created_at, mac, state, updated_at,
@@ -70,7 +70,7 @@ FROM {rows} AS r
 WHERE erasure.org_id = r.org_id AND erasure.patient_id = r.patient_id AND erasure.id = r.id
   AND erasure.mac IS NULL;
 
--- name: adopt_aside
+-- name: adopt_quarantined
 -- The same of quarantined messages.
 -- rows: quarantine (id, mac)
 UPDATE quarantine SET mac = r.mac FROM {rows} AS r WHERE quarantine.id = r.id AND quarantine.mac IS NULL;

@@ -69,14 +69,14 @@ INSERT INTO outbox (org_id, id, patient_id, event_type, body_sealed, created_at,
 VALUES ($1, $2, $3, $4, $5, $6, $6)
 ON CONFLICT (org_id, id) DO NOTHING;
 
--- name: set_aside
+-- name: quarantined
 -- A page of quarantined messages whose content is there, of an organisation or of none.
 SELECT id, body_sealed, attributes_sealed, key_org_id, key_patient_id
 FROM quarantine
 WHERE (org_id = $1 OR org_id IS NULL) AND id > $2 AND body_sealed IS NOT NULL
 ORDER BY id LIMIT $3;
 
--- name: drop_set_aside
+-- name: drop_quarantined
 UPDATE quarantine
 SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, updated_at = $2
 WHERE id IN {uuids $1};

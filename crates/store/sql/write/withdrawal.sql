@@ -5,7 +5,7 @@ FROM memory
 WHERE org_id = $1 AND patient_id = $2 AND kind <> 'raw' AND state NOT IN ('inactive', 'quarantined')
 ORDER BY id;
 
--- name: drop_aside
+-- name: drop_quarantined
 -- Ids and codes stay; what a legal hold keeps stays whole.
 UPDATE quarantine
 SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, updated_at = $4

@@ -135,7 +135,7 @@ async fn compared(
     let mut found = TrailDifferences::default();
     found.forged += doubtful(tx, org, None, &said).await?.len() as u64;
     receipts(tx, org, (&said, since), key, &mut found).await?;
-    asides(tx, org, (&said, since), key, &mut found).await?;
+    quarantined(tx, org, (&said, since), key, &mut found).await?;
     runs::compare(tx, org, (key, now), &mut found).await?;
     for sql in [&sql::UNKNOWN_OF_DOCUMENTS, &sql::UNKNOWN_OF_MEMORIES] {
         let row = tx.fetch_optional(sql, vec![org.0.into()]).await?;
@@ -152,7 +152,7 @@ async fn compared(
     Ok(found)
 }
 
-async fn asides(
+async fn quarantined(
     tx: &mut Transaction,
     org: OrgId,
     (said, since): (&TrailEntries, ComparedSince),
@@ -161,23 +161,29 @@ async fn asides(
 ) -> Result<(), StoreError> {
     let (mut after, mut hidden) = (Uuid::nil(), 0);
     loop {
-        let rows = tx.fetch_all(&sql::ASIDE, vec![org.0.into(), after.into(), PAGE.into()]).await?;
+        let rows = tx.fetch_all(&sql::QUARANTINED, vec![org.0.into(), after.into(), PAGE.into()]).await?;
         for row in &rows {
-            let (id, of) = (row.uuid(sql::aside::ID)?, row.opt_uuid(sql::aside::ORG_ID)?);
+            let (id, of) = (row.uuid(sql::quarantined::ID)?, row.opt_uuid(sql::quarantined::ORG_ID)?);
             after = id;
-            let mac = quarantine::mac(key, id, of, &row.text(sql::aside::REASON)?, row.i64(sql::aside::CREATED_AT)?);
-            match row.opt_blob(sql::aside::MAC)? {
+            let mac = quarantine::mac(
+                key,
+                id,
+                of,
+                &row.text(sql::quarantined::REASON)?,
+                row.i64(sql::quarantined::CREATED_AT)?,
+            );
+            match row.opt_blob(sql::quarantined::MAC)? {
                 None => found.uncovered.push(UncoveredRow::new(QUARANTINE, 2, (Uuid::nil(), id), mac)),
                 Some(own) => found.forged += u64::from(own != mac),
             }
             // Acts on a message of no one known are in the platform's chain.
             let is_hidden = of.is_some() && {
-                let at = row.time(sql::aside::UPDATED_AT)?;
+                let at = row.time(sql::quarantined::UPDATED_AT)?;
                 let is_old = said.may_be_gone(at) || since.covered.is_none_or(|since| at < since);
-                match row.text(sql::aside::STATE)?.as_str() {
+                match row.text(sql::quarantined::STATE)?.as_str() {
                     "retried" => !is_old && !said.retried.contains(&id),
                     // A drop removes the body.
-                    "dropped" => row.bool(sql::aside::HAS_BODY)?,
+                    "dropped" => row.bool(sql::quarantined::HAS_BODY)?,
                     _ => false,
                 }
             };
@@ -359,11 +365,12 @@ pub async fn adopt(
         row.into()
     });
     tx.bulk(&sql::ADOPT, rows.collect()).await?;
-    let aside: Vec<&UncoveredRow> = uncovered.iter().filter(|row| row.table == QUARANTINE).collect();
-    for some in aside.chunks(PAGE as usize) {
-        let rows =
-            some.iter().map(|row| sql::adopt_aside::Row { id: row.id.into(), mac: Arg::Blob(row.mac.to_vec()) }.into());
-        tx.bulk(&sql::ADOPT_ASIDE, rows.collect()).await?;
+    let quarantined: Vec<&UncoveredRow> = uncovered.iter().filter(|row| row.table == QUARANTINE).collect();
+    for some in quarantined.chunks(PAGE as usize) {
+        let rows = some
+            .iter()
+            .map(|row| sql::adopt_quarantined::Row { id: row.id.into(), mac: Arg::Blob(row.mac.to_vec()) }.into());
+        tx.bulk(&sql::ADOPT_QUARANTINED, rows.collect()).await?;
     }
     Ok(())
 }

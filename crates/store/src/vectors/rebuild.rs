@@ -35,8 +35,8 @@ pub struct PassageStep {
 }
 
 impl PassageStep {
-    /// Whether it belongs to a sample of every so manieth: chosen by its id, which is a hash, so that it is the same one on
-    /// every try.
+    /// Whether the passage is in the 1-in-`every` sample. Sampling uses the id (a hash), so retries pick the same
+    /// passages.
     pub fn is_sampled(&self, every: u64) -> bool {
         self.key.1.as_u64_pair().1.is_multiple_of(every.max(1))
     }

@@ -154,7 +154,7 @@ impl BatchWriter<'_> {
         let courses = self.project_modes(patients).await?;
         // Messages that were quarantined since then may have been sent in that period.
         for change in changes.iter().filter(|change| change.on) {
-            self.drop_aside(change.scope, change.stamp.0).await?;
+            self.drop_quarantined(change.scope, change.stamp.0).await?;
         }
         let began = changes.iter().filter(|change| change.on).map(|change| change.scope).collect();
         self.remove_ephemeral(&courses, &began).await

@@ -26,16 +26,16 @@ impl BatchWriter<'_> {
         let closed: BTreeSet<Scope> = closing().map(|one| one.scope).collect();
         for scope in closed {
             if self.denial_of(scope).await?.is_some() {
-                self.drop_aside(scope, DateTime::UNIX_EPOCH).await?;
+                self.drop_quarantined(scope, DateTime::UNIX_EPOCH).await?;
             }
         }
         self.forget_denied(closing().filter(|one| one.forgets).map(|one| one.scope).collect()).await
     }
 
     /// Drops the content of a patient's quarantined messages since an instant.
-    pub(super) async fn drop_aside(&mut self, scope: Scope, since: DateTime<Utc>) -> Result<(), StoreError> {
+    pub(super) async fn drop_quarantined(&mut self, scope: Scope, since: DateTime<Utc>) -> Result<(), StoreError> {
         let of = vec![scope.org().0.into(), scope.patient().0.into(), since.into(), self.target.now.into()];
-        self.tx.execute(&sql::DROP_ASIDE, of).await?;
+        self.tx.execute(&sql::DROP_QUARANTINED, of).await?;
         Ok(())
     }
 

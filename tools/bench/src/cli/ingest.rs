@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// What the pipeline does with a document.
     #[arg(long, value_enum, default_value_t = PipelineProfile::Whole)]
     profile: PipelineProfile,
-    /// Rounds of pipeline and bare upserts by turns, each in new stores; medians are told.
+    /// Rounds of pipeline and bare upserts by turns, each in new stores; medians are reported.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=25))]
     rounds: u8,
 }

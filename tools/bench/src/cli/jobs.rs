@@ -1,4 +1,4 @@
-//! `anamnesis-bench jobs`: what a run costs among many memories.
+//! `anamnesis-bench jobs`: the cost of a job run over many memories.
 
 use crate::settings_of;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 }
 
 /// # Errors
-/// When the store cannot be made or a night does not end well.
+/// When the store cannot be made or a job run fails.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     if args.memories < args.expiring.saturating_mul(3) {
         return Err(CliError::usage("--memories is at least three times --expiring"));
@@ -111,10 +111,10 @@ impl JobsGrowth {
     fn table(&self) -> Result<(), CliError> {
         let [few, many] = self.memories;
         let rows = [
-            ("A night", self.night),
-            ("The same night again", self.again),
-            ("A night after another rate of decay", self.anew),
-            ("Most memory", self.peak),
+            ("Job run", self.night),
+            ("Same job run again", self.again),
+            ("Job run after a change of the decay rate", self.anew),
+            ("Peak memory", self.peak),
         ];
         let name = format!("{many} over {few} memories");
         output::table(&[name.as_str(), "Ratio"], rows.map(|(name, value)| [name.to_owned(), format!("{value:.2}")]))
@@ -128,20 +128,20 @@ fn table(m: &JobsMeasurement) -> Result<(), CliError> {
         ("Store", m.store.to_owned()),
         ("Memories", m.memories.to_string()),
         ("Due to expire", m.due.to_string()),
-        ("A night, ms", ms(m.night_ms)),
-        ("Rows looked at, changed", format!("{}, {}", m.examined, m.changed)),
-        ("The same night again, ms", ms(m.again_ms)),
-        ("Rows that the repetition changed", m.again_changed.to_string()),
-        ("A night after another rate of decay, ms", ms(m.anew_ms)),
-        ("One statement over every row, ms", ms(m.whole_update_ms)),
-        ("Former over latter", format!("{:.2}", m.anew_over_update)),
-        ("Size on disk after thirty nights over before", format!("{:.3}", m.growth)),
-        ("Rows that the thirty nights changed", m.growth_changed.to_string()),
-        ("Size on disk after the night of another rate over before", format!("{:.3}", m.anew_growth)),
-        ("Most memory during the nights, MB", format!("{:.1}", m.peak_bytes as f64 / 1e6)),
-        ("A batch of documents alone, p50 / p95, ms", latency(&m.ingest_alone)),
-        ("The same beside a night of many questions", latency(&m.ingest_beside)),
-        ("Memories that it asked about", m.fallen_beside.to_string()),
+        ("Job run, ms", ms(m.night_ms)),
+        ("Rows examined, changed", format!("{}, {}", m.examined, m.changed)),
+        ("Same job run again, ms", ms(m.again_ms)),
+        ("Rows changed by the repetition", m.again_changed.to_string()),
+        ("Job run after a change of the decay rate, ms", ms(m.anew_ms)),
+        ("One update of every row, ms", ms(m.whole_update_ms)),
+        ("Ratio of job run to update", format!("{:.2}", m.anew_over_update)),
+        ("Size on disk after thirty job runs, ratio", format!("{:.3}", m.growth)),
+        ("Rows changed by the thirty job runs", m.growth_changed.to_string()),
+        ("Size on disk after the change of the rate, ratio", format!("{:.3}", m.anew_growth)),
+        ("Peak memory during job runs, MB", format!("{:.1}", m.peak_bytes as f64 / 1e6)),
+        ("Batch of documents alone, p50 / p95, ms", latency(&m.ingest_alone)),
+        ("Batch during a job run with many questions", latency(&m.ingest_beside)),
+        ("Memories that the job run asked about", m.fallen_beside.to_string()),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
     if m.build == "debug" {

@@ -1,4 +1,4 @@
-//! `anamnesis-bench messages`: what the production worker does with messages of a real broker, and what it costs.
+//! `anamnesis-bench messages`: throughput and cost of the production worker with a real broker.
 
 use crate::settings_of;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const ANSWER_MS: u64 = 60_000;
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
-    /// A RabbitMQ, amqp://user:password@host:port/vhost; exchanges and queues are made there under a prefix of their own
+    /// A RabbitMQ, amqp://user:password@host:port/vhost; exchanges and queues are made there under a separate prefix
     /// and removed again.
     #[arg(long, value_name = "URL", env = "ANAMNESIS_BENCH_AMQP_URL", hide_env_values = true)]
     amqp_url: String,
@@ -140,32 +140,35 @@ fn tables(measured: &MessageMeasurement) -> Result<(), CliError> {
     let mut rows = vec![
         ("Store".to_owned(), measured.store.to_owned()),
         ("Messages".to_owned(), measured.documents.to_string()),
-        ("Messages of a batch; prefetched".to_owned(), format!("{}; {}", measured.batch, measured.prefetch)),
+        ("Batch size; prefetch count".to_owned(), format!("{}; {}", measured.batch, measured.prefetch)),
         ("Documents per second".to_owned(), format!("{:.1}", measured.documents_per_second)),
         ("Bare consumer, messages per second".to_owned(), format!("{:.0}", measured.bare_consumer_per_second)),
-        ("Ratio to it".to_owned(), format!("{:.4}", measured.ratio_to_bare_consumer)),
+        ("Ratio to the bare consumer".to_owned(), format!("{:.4}", measured.ratio_to_bare_consumer)),
         (
             "Bare upserts of the same rows, documents per second".to_owned(),
             format!("{:.1}", measured.bare_upserts_per_second),
         ),
-        ("Ratio to them".to_owned(), format!("{:.3}", measured.ratio_to_bare_upserts)),
+        ("Ratio to the bare upserts".to_owned(), format!("{:.3}", measured.ratio_to_bare_upserts)),
         ("Redelivery, messages per second".to_owned(), format!("{:.1}", measured.redelivered_per_second)),
-        ("Redelivery over fresh".to_owned(), format!("{:.2}", measured.redelivery_ratio)),
+        ("Ratio of redelivery to first delivery".to_owned(), format!("{:.2}", measured.redelivery_ratio)),
         (
             format!("Documents per second at {} ms of embedding", measured.latency_ms),
             format!("{:.1}", measured.documents_per_second_at_latency),
         ),
-        ("Share kept at it".to_owned(), format!("{:.2}", measured.share_kept_at_latency)),
-        ("Processor ms per document, the worker's".to_owned(), figure_text(measured.cpu_ms_per_document)),
+        ("Share of the throughput at that latency".to_owned(), format!("{:.2}", measured.share_kept_at_latency)),
+        ("CPU ms per document, worker".to_owned(), figure_text(measured.cpu_ms_per_document)),
         ("From start to consuming, ms".to_owned(), format!("{:.0}", measured.start_to_consuming_ms)),
         ("Memory idle, MiB".to_owned(), figure_text(measured.idle_mb)),
-        ("Memory loaded, at most, MiB".to_owned(), figure_text(measured.loaded_mb)),
+        ("Peak memory under load, MiB".to_owned(), figure_text(measured.loaded_mb)),
     ];
     for backlog in &measured.backlogs {
-        rows.push((format!("Memory before {} messages, at most, MiB", backlog.messages), figure_text(backlog.peak_mb)));
+        rows.push((
+            format!("Peak memory with {} messages waiting, MiB", backlog.messages),
+            figure_text(backlog.peak_mb),
+        ));
     }
     if let Some(chat) = &measured.chat {
-        let what = format!("Chat found beside the bulk queue ({} left): p50, at most, s", chat.bulk_left);
+        let what = format!("Chat searchable during bulk load ({} left): p50, max, s", chat.bulk_left);
         rows.push((what, format!("{:.2}, {:.2}", chat.p50_seconds, chat.max_seconds)));
     }
     output::table(&["Measure", "Value"], rows.into_iter().map(|(name, value)| [name, value]))?;

@@ -45,7 +45,7 @@ const OWN: [PipelineProfile; 2] = [PipelineProfile::Patterns, PipelineProfile::W
 /// When stores cannot be made or a peer fails.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
     if !args.store.is_server() {
-        return Err(CliError::usage("the peers keep their memory on a server: --store postgres"));
+        return Err(CliError::usage("the peers store their memory on a server: use --store postgres"));
     }
     context.block_on(measured(&args, context))
 }
@@ -118,16 +118,17 @@ async fn one(
     Ok(IngestMeasurement { profile: profile.name(), ..own })
 }
 
-/// Each peer beside the profile that does what it does.
+/// Each peer next to the comparable profile.
 fn print_comparison(
     context: &Context,
     args: &Args,
     own: &[IngestMeasurement],
     found: &[(Peer, bool)],
 ) -> Result<(), CliError> {
-    let beside = |redacts: bool| own.iter().find(|own| (own.profile == "whole") == redacts);
-    let ratio =
-        |(peer, redacts): &(Peer, bool)| Some(beside(*redacts)?.documents_per_second / peer.documents_per_second()?);
+    let comparable = |redacts: bool| own.iter().find(|own| (own.profile == "whole") == redacts);
+    let ratio = |(peer, redacts): &(Peer, bool)| {
+        Some(comparable(*redacts)?.documents_per_second / peer.documents_per_second()?)
+    };
     if context.format_or(OutputFormat::Table) == OutputFormat::Table {
         let mut rows: Vec<[String; 3]> = Vec::new();
         for own in own {
@@ -141,18 +142,18 @@ fn print_comparison(
             let peer = &one.0;
             let version = peer.version.as_ref().or(peer.error.as_ref()).cloned().unwrap_or_default();
             let rate = peer.documents_per_second().map(|rate| format!("{rate:.1}")).unwrap_or_default();
-            let profile = beside(one.1).map(|own| own.profile).unwrap_or_default();
+            let profile = comparable(one.1).map(|own| own.profile).unwrap_or_default();
             let times = ratio(one).map(|times| format!("{times:.2} ({profile})")).unwrap_or_default();
             rows.push([format!("{} {version}", peer.peer), rate, times]);
         }
-        output::table(&["Memory", "Documents per second", "anamnesis over it"], rows)?;
+        output::table(&["Memory", "Documents per second", "Ratio of anamnesis to it"], rows)?;
     }
     let peers: Vec<Value> = found
         .iter()
         .map(|one| {
             json!({"peer": one.0.peer, "version": one.0.version, "error": one.0.error, "documents": one.0.documents,
                 "documents_per_second": one.0.documents_per_second(), "ratio": ratio(one),
-                "beside": beside(one.1).map(|own| own.profile)})
+                "beside": comparable(one.1).map(|own| own.profile)})
         })
         .collect();
     let build = own.first().map(|own| own.build);

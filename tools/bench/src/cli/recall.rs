@@ -75,16 +75,16 @@ fn table(measured: &RecallMeasurement) -> Result<(), CliError> {
     let ms = |figure: f64| format!("{figure:.2}");
     let rows = [
         ("Store", measured.store.to_owned()),
-        ("Own passages", measured.own.to_string()),
-        ("Foreign passages", measured.foreign.to_string()),
+        ("Passages of the patient", measured.own.to_string()),
+        ("Passages of other patients", measured.foreign.to_string()),
         ("Five nearest, alone: p50, ms", ms(measured.alone_p50_ms)),
         ("Five nearest, alone: p95, ms", ms(measured.alone_p95_ms)),
-        ("Five nearest, beside the foreign ones: p50, ms", ms(measured.beside_p50_ms)),
-        ("Five nearest, beside the foreign ones: p95, ms", ms(measured.beside_p95_ms)),
-        ("Beside over alone", ms(measured.change)),
-        ("Searches that found exactly the nearest", format!("{:.1} %", measured.exact * 100.0)),
-        ("Nearest found beside the foreign ones", format!("{:.1} %", measured.beside_recall * 100.0)),
-        ("Found of three passages among the foreign ones", format!("{:.0} of 3", measured.narrow_recall * 3.0)),
+        ("Five nearest, with other patients: p50, ms", ms(measured.beside_p50_ms)),
+        ("Five nearest, with other patients: p95, ms", ms(measured.beside_p95_ms)),
+        ("Ratio with other patients to alone", ms(measured.change)),
+        ("Searches with the exact nearest passages", format!("{:.1} %", measured.exact * 100.0)),
+        ("Recall with other patients", format!("{:.1} %", measured.beside_recall * 100.0)),
+        ("Recall of a patient with three passages", format!("{:.0} of 3", measured.narrow_recall * 3.0)),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
     if measured.build == "debug" {

@@ -26,7 +26,7 @@ use anamnesis_pipeline::{Disposition, Pipeline, RawMessage};
 use anamnesis_sql::{Access, Sql};
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
-/// How long work is watched without a backup beside it.
+/// How long work is measured without a concurrent backup.
 const ALONE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, clap::Args)]
@@ -58,7 +58,7 @@ struct RestoreMeasurement {
     documents: u64,
     backup_bytes: u64,
     backup_seconds: f64,
-    /// A batch from the pipeline's door to its commit, without and with the backup beside it.
+    /// A batch from the pipeline's door to its commit, without and with a concurrent backup.
     batch_ms_alone: LatencyPercentiles,
     batch_ms_beside: LatencyPercentiles,
     restore_seconds: f64,
@@ -271,7 +271,7 @@ impl ProgramVerbs {
         if !output.status.success() {
             return Err(CliError::failed(format!("`anamnesis {}` failed", verb.first().map_or("", String::as_str))));
         }
-        serde_json::from_slice(&output.stdout).map_err(|_| CliError::failed("a verb did not answer in JSON"))
+        serde_json::from_slice(&output.stdout).map_err(|_| CliError::failed("a command did not answer in JSON"))
     }
 }
 
@@ -314,16 +314,16 @@ fn table(measured: &RestoreMeasurement) -> Result<(), CliError> {
             "Backup, seconds; MiB",
             format!("{:.2}; {:.1}", measured.backup_seconds, measured.backup_bytes as f64 / 1_048_576.0),
         ),
-        ("A batch alone, ms: p50, p99, most", times(measured.batch_ms_alone)),
-        ("A batch beside the backup, ms", times(measured.batch_ms_beside)),
+        ("Batch without a backup, ms: p50, p99, max", times(measured.batch_ms_alone)),
+        ("Batch during the backup, ms: p50, p99, max", times(measured.batch_ms_beside)),
         ("Restore, seconds", format!("{:.2}", measured.restore_seconds)),
-        ("First answer after it, seconds", format!("{:.2}", measured.first_answer_seconds)),
+        ("First answer after the restore, seconds", format!("{:.2}", measured.first_answer_seconds)),
         ("RTO: restore and first answer, seconds", format!("{:.2}", measured.rto_seconds)),
-        ("Committed before the backup's instant and missing", measured.missing_before_instant.to_string()),
-        ("Committed after it and lost", measured.lost.to_string()),
+        ("Committed before the backup and missing", measured.missing_before_instant.to_string()),
+        ("Committed after the backup and lost", measured.lost.to_string()),
         ("RPO: from the last restored commit to the loss, seconds", format!("{:.2}", measured.rpo_seconds)),
-        ("From the backup's instant to the loss, seconds", format!("{:.2}", measured.since_instant_seconds)),
-        ("Stored again when producers send again", measured.stored_again.to_string()),
+        ("From the backup to the loss, seconds", format!("{:.2}", measured.since_instant_seconds)),
+        ("Recovered when producers send again", measured.stored_again.to_string()),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
     if measured.build == "debug" {
