@@ -89,7 +89,11 @@ fn an_old_key_in_a_file_works_and_is_a_warning_with_its_line_and_the_new_name() 
     assert!(sentence.contains("new name: broker.outbox_poll_ms") && !sentence.contains("31417"), "{sentence}");
     let show = with_file(folder.path(), &text, &["config", "show", "--changed"], &[]);
     let line = said(&show).lines().find(|line| line.contains("31417")).map(str::to_owned).unwrap_or_default();
-    assert!(line.trim_start().starts_with("broker.outbox_poll_ms") && line.contains("clinic.toml:2"), "{}", said(&show));
+    assert!(
+        line.trim_start().starts_with("broker.outbox_poll_ms") && line.contains("clinic.toml:2"),
+        "{}",
+        said(&show)
+    );
     let start = with_file(folder.path(), &text, &["job", "list"], &[]);
     let log = String::from_utf8_lossy(&start.stderr);
     assert_eq!(start.status.code(), Some(0), "{log}");
