@@ -40,7 +40,8 @@ WORDS = {
 PLACES = ("code", "comments", "pages")
 TYPE = re.compile(r"^(?:\s*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|trait)|(?:pub(?:\([^)]*\))?\s+)?type)\s+([A-Z]\w*)")
 # Names that clap's commands share. Only one of two files of a pair is compiled: the other is for builds without its feature.
-SHARED_TYPES = {"Args", "Cli"}
+# A job is named by its type: `registry.rs` makes the code of the job from it.
+SHARED_TYPES = {"Args", "Cli", "Redaction"}
 PAIRED = {"crates/observability/src/traces/off.rs": "crates/observability/src/traces/live.rs"}
 OF = re.compile(r"\bfn of\b")
 NIGHT_NAME = re.compile(r"\b\w*Night\w*\b")

@@ -42,7 +42,7 @@ impl Thresholds for RedactionThresholds {
 }
 
 /// The job.
-pub(crate) struct RedactionJob {
+pub(crate) struct Redaction {
     pub(crate) redactors: Redactors,
     pub(crate) thresholds: RedactionThresholds,
     pub(crate) rules: ProjectionRules,
@@ -109,7 +109,7 @@ enum RedactionCursor {
     Patient(Uuid),
 }
 
-impl RedactionJob {
+impl Redaction {
     /// # Errors
     /// Of the database. `None` for an organisation whose policy is not known: nothing of it is touched.
     async fn redactor(&self, tx: &mut Transaction, org: OrgId) -> Result<Option<std::sync::Arc<Redactor>>, JobError> {
@@ -119,7 +119,7 @@ impl RedactionJob {
 }
 
 #[async_trait]
-impl Job for RedactionJob {
+impl Job for Redaction {
     const NAME: JobName = JobName::Redaction;
     type Change = RepeatedRedaction;
     type Status = RedactionStatus;

@@ -18,7 +18,7 @@ macro_rules! jobs {
             decay::Decay(DecayPolicy): "requests one review of a memory whose confidence fell below its threshold";
             purge::Purge(PurgeThresholds): "deletes the content of memories that were forgotten or expired long enough ago";
             upkeep::Upkeep(UpkeepThresholds): "deletes old message ids, published events, abandoned attempts and old quarantined messages";
-            redaction::RedactionJob(RedactionThresholds): "redacts again what an older policy or older recognisers redacted: documents, profiles, imported records";
+            redaction::Redaction(RedactionThresholds): "redacts again what an older policy or older recognisers redacted: documents, profiles, imported records";
             embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds passages that have no vector yet";
             confidence_analytics::ConfidenceAnalytics(TrendPolicy): "computes the trend of each patient's confidence and reports a drop";
             cohort_patterns::CohortPatterns(CohortThresholds): "counts what patients have in common in a month, without rare values";

@@ -176,7 +176,7 @@ pub fn keys_of(message_type: &str) -> Vec<Queue> {
 
 /// The routing key for it.
 pub(crate) fn routing_key(message_type: &str, document_type: Option<&str>) -> String {
-    let queue = queue_for(message_type, document_type).word();
+    let queue = queue_for(message_type, document_type).name();
     let plain = !message_type.is_empty()
         && message_type.len() <= 200
         && message_type.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
