@@ -67,10 +67,10 @@ fn what_was_given_up_is_the_substance_named_before_a_use_that_goes_on() {
         ("Ex-smoker, drinks a bottle of wine at weekends.", vec!["ex tobacco use", "alcohol use"]),
         ("Gave up cigarettes, drinks two beers a night.", vec!["ex tobacco use", "alcohol use"]),
         ("Dejó el tabaco en 2019, bebe tres cervezas los fines de semana.", vec!["ex tobacco use", "alcohol use"]),
-        ("Gave up smoking and drinking.", vec!["ex tobacco use", "ex alcohol use"]),
+        ("Gave up cigarettes and drinking.", vec!["ex tobacco use", "ex alcohol use"]),
         ("Quit cigarettes and alcohol in 2015.", vec!["ex tobacco use", "ex alcohol use"]),
         ("Dejó el tabaco y el alcohol hace 5 años.", vec!["ex tobacco use", "ex alcohol use"]),
-        ("Stopped smoking and drinking 3 years ago.", vec!["ex tobacco use", "ex alcohol use"]),
+        ("Stopped cigarettes and alcohol 3 years ago.", vec!["ex tobacco use", "ex alcohol use"]),
     ] {
         assert_eq!(conditions(text), expected, "{text}");
     }
