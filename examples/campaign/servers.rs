@@ -18,6 +18,7 @@ use anamnesis_sql::{self as engine, Access, Database, Location, PostgresOptions,
 use anamnesis_store::Store;
 use anamnesis_test_servers::fault_proxy::{FaultProfile, FaultProxy};
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider, model_environment};
+use secrecy::ExposeSecret as _;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
@@ -65,7 +66,7 @@ fn place(url: &str) -> Outcome<SocketAddr> {
 }
 
 impl Servers {
-    /// `schema`: the program that makes the schema, where it is not this version.
+    /// `schema`: the program that makes the schema and the queues, where it is not this version.
     pub(crate) async fn start(
         (kind, keys): (StoreKind, KeysKind),
         faults: f64,
@@ -82,7 +83,13 @@ impl Servers {
         script("rabbitmq.sh", &path, &short)?;
         let broker = FaultProxy::start(place(&url)?).await?;
         let config = BrokerConfig { url: url.into(), prefix: PREFIX.to_owned(), ..BrokerConfig::default() };
-        topology::apply(&config).await?;
+        match schema {
+            // The broker of an upgrade was set up by the version before.
+            Some(older) => set_up_broker(older, &config)?,
+            None => {
+                topology::apply(&config).await?;
+            }
+        }
         let keys = KeyPlace::new(keys, &path);
         let database = match kind {
             StoreKind::Sqlite => None,
@@ -341,6 +348,14 @@ async fn stored_on(admin: &str) -> Outcome<BTreeSet<KeyHash>> {
 fn at(url: &str) -> Outcome<Location> {
     let config = PostgresConfig { allow_not_durable: true, ..config::load(None)?.store.postgres };
     Ok(Location::Postgres(Box::new(PostgresOptions::new(url, &config)?)))
+}
+
+/// Declares exchanges and queues by the program of another version.
+fn set_up_broker(program: &Path, config: &BrokerConfig) -> Outcome<()> {
+    let mut command = Command::new(program);
+    command.args(["topology", "apply"]).env("ANAMNESIS__BROKER__URL", config.url.expose_secret());
+    let done = command.env("ANAMNESIS__BROKER__PREFIX", &config.prefix).stdout(Stdio::null()).status()?;
+    if done.success() { Ok(()) } else { Err("the program of the version before cannot make its queues".into()) }
 }
 
 /// Roles, logins and schema, as an administrator and the owner make them.
