@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 sys.dont_write_bytecode = True
 import code_size
 import prose
+import retired_names
 
 WORDS = {
     "told": r"told",
@@ -122,8 +123,7 @@ def wanted(path: str) -> bool:
 
 
 def working_tree() -> Iterator[tuple[str, str]]:
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True)
-    for path in sorted(set(listed.stdout.splitlines())):
+    for path in retired_names.files():
         if wanted(path) and pathlib.Path(path).is_file():
             yield path, pathlib.Path(path).read_text(encoding="utf-8")
 
