@@ -67,7 +67,7 @@ def old_names(kind):
 
 def copies(lines):
     """What is wrong with the copies under old names: a renamed metric has equal values, a renamed label equals the new one. A copy is no
-    family of its own, so that it needs no step that moves it."""
+    separate family, so that it needs no step that moves it."""
     found = dict(line.rsplit(" ", 1) for line in lines if line and not line.startswith("#"))
     wrong = []
     for old, name in old_names("metric").items():

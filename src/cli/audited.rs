@@ -10,8 +10,7 @@ use uuid::Uuid;
 
 use super::app::App;
 use super::{CliError, Exit, PatientAnswer};
-use anamnesis_config::Settings;
-use anamnesis_config::audit::Reads;
+use anamnesis_config::{Settings, audit::Reads};
 use anamnesis_core::audit::{Actor, CaseReference, Purpose};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};

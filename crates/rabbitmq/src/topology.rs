@@ -315,7 +315,7 @@ pub fn retry_key_of_a_worker() -> String {
     retry_key(Tier::Seconds5, Queue::Bulk, "bulk.anamnesis.document.submitted.v1")
 }
 
-/// Declares the topology of a configuration over a connection of its own. Returns the retired queue, where the broker
+/// Declares the topology of a configuration over a separate connection. Returns the retired queue, where the broker
 /// still has it.
 ///
 /// # Errors

@@ -270,7 +270,7 @@ async fn workers_of_the_version_before_read_and_write_by_the_old_names() {
         let held: Vec<String> = sqlx::query_scalar(*both).fetch_all(&mut worker).await.unwrap();
         assert_eq!(held, [*wanted], "{statement}");
     }
-    // The view has the rights of whoever asks.
+    // The view has the rights of the role that asks.
     sqlx::raw_sql("SET anamnesis.org = '00000000-0000-0000-0000-000000000009'").execute(&mut worker).await.unwrap();
     let seen: i64 = sqlx::query_scalar("SELECT count(*) FROM job_mark").fetch_one(&mut worker).await.unwrap();
     assert_eq!(seen, 0);
