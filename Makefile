@@ -38,8 +38,7 @@ test: setup check check-dashboards check-metrics ## Every check and test; CI add
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
 	@cargo clippy --locked --workspace -- -D warnings
-	@cargo clippy --locked --workspace --all-targets --features otel -- -D warnings
-	@cargo clippy --locked --package anamnesis-crypto --lib --features kms-aws -- -D warnings
+	@cargo clippy --locked --workspace --all-targets --features otel,kms-aws -- -D warnings
 
 fmt: ## Format the sources
 	@cargo fmt --all

@@ -737,7 +737,7 @@ async fn an_entry_that_is_written_outside_the_program_is_seen_before_it_is_seale
 /// Random changes of stored rows, each made, searched and undone: 300, or 10,000 in the long tests.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_change_of_the_trail_stays_unseen() {
-    let clinic = Clinic::on(TestEngine::Memory).await;
+    let clinic = Clinic::on(TestEngine::File).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let org = scope().org();

@@ -250,7 +250,6 @@ async fn every_engine_ends_with_the_same_digest_of_the_same_messages() {
         assert!(all(Disposition::Stored, &feed(&pipeline, &messages, 16).await), "{engine:?}");
         digests.push(pipeline.store().read().digest(None).await.unwrap());
     }
-    let [memory, file, server] = digests.as_slice() else { unreachable!("three engines") };
-    assert_eq!(memory, file, "{:?}", difference(memory, file));
-    assert_eq!(memory, server, "{:?}", difference(memory, server));
+    let [file, server] = digests.as_slice() else { unreachable!("two engines") };
+    assert_eq!(file, server, "{:?}", difference(file, server));
 }

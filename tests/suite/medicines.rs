@@ -10,7 +10,7 @@ use crate::support::{Clinic, TestEngine, bodies, document, feed, scope};
 
 /// Active or historical statements of the kinds that are tested here, as `statement | state`.
 async fn remembered(documents: &[Value]) -> Vec<String> {
-    let clinic = Clinic::on(TestEngine::Memory).await;
+    let clinic = Clinic::on(TestEngine::File).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(documents), 1).await;
     let filter = MemoryFilter {
@@ -189,7 +189,7 @@ async fn a_proposal_gives_way_to_what_is_taken_later() {
 
 #[tokio::test]
 async fn a_medicine_taken_against_an_allergy_is_never_silent() {
-    let clinic = Clinic::on(TestEngine::Memory).await;
+    let clinic = Clinic::on(TestEngine::File).await;
     let pipeline = clinic.pipeline().await;
     let reported = [
         document(1, 1, "2026-05-02T10:00:00Z", "Allergic to trimethoprim (hives)."),

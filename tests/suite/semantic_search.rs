@@ -66,7 +66,7 @@ const ENGLISH: SearchCase = SearchCase {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_job_is_found_by_meaning_before_texts_that_merely_share_the_word_in_both_languages() {
     for reported in [SPANISH, ENGLISH] {
-        let clinic = Clinic::on(TestEngine::Memory).await;
+        let clinic = Clinic::on(TestEngine::File).await;
         let store = clinic.pipeline().await.store().clone();
         let embedder: Arc<dyn Embedder> = Arc::new(BuiltinEmbedder::embedded().unwrap());
         let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());

@@ -20,7 +20,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::server::TestDatabase;
+use super::server::{TestDatabase, copy_embedded_store};
 
 /// The instant at which all proofs happen: after every sample.
 pub(crate) const NOW: &str = "2026-07-01T12:00:00Z";
@@ -79,21 +79,17 @@ pub(crate) fn model(generation: i64, salt: &'static str) -> Arc<dyn Embedder> {
 /// The engines on which a test is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TestEngine {
-    Memory,
     File,
     Postgres,
 }
 
 impl TestEngine {
-    pub(crate) const ALL: [TestEngine; 3] = [TestEngine::Memory, TestEngine::File, TestEngine::Postgres];
+    pub(crate) const ALL: [TestEngine; 2] = [TestEngine::File, TestEngine::Postgres];
 }
 
 /// The same test on each engine, as a separate test function.
 macro_rules! on_every_engine {
     ($($proof:ident),+ $(,)?) => {
-        mod on_memory {
-            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::TestEngine::Memory).await; })+
-        }
         mod on_a_file {
             $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::TestEngine::File).await; })+
         }
@@ -104,7 +100,7 @@ macro_rules! on_every_engine {
 }
 pub(crate) use on_every_engine;
 
-/// The same for a proof that runs the program as a process, which memory does not outlive.
+/// The same for a proof that runs the program as a process.
 macro_rules! on_every_program {
     ($($proof:ident),+ $(,)?) => {
         mod as_a_process_on_a_file {
@@ -119,7 +115,6 @@ pub(crate) use on_every_program;
 
 /// Where a store of a test lives, for as long as it is held.
 pub(crate) enum StorePlace {
-    Memory,
     File(tempfile::TempDir),
     Postgres(TestDatabase),
 }
@@ -127,15 +122,17 @@ pub(crate) enum StorePlace {
 impl StorePlace {
     pub(crate) async fn on(engine: TestEngine) -> Self {
         match engine {
-            TestEngine::Memory => Self::Memory,
-            TestEngine::File => Self::File(tempfile::tempdir().unwrap()),
+            TestEngine::File => {
+                let folder = tempfile::tempdir().unwrap();
+                copy_embedded_store(&folder.path().join("store.db")).await;
+                Self::File(folder)
+            }
             TestEngine::Postgres => Self::Postgres(TestDatabase::new().await),
         }
     }
 
     pub(crate) fn location(&self) -> Location {
         match self {
-            Self::Memory => Location::Memory,
             Self::File(folder) => Location::File(folder.path().join("store.db")),
             Self::Postgres(server) => server.location("test_app"),
         }
@@ -162,7 +159,7 @@ pub(crate) struct Clinic {
 
 impl Clinic {
     pub(crate) async fn new() -> Self {
-        Self::on(TestEngine::Memory).await
+        Self::on(TestEngine::File).await
     }
 
     pub(crate) async fn on(engine: TestEngine) -> Self {
@@ -284,8 +281,15 @@ impl Program {
     /// As it is before `keys init`, which a store on a server waits for.
     pub(crate) async fn without_keys(engine: TestEngine, options: FakeOptions) -> Self {
         let provider = FakeProvider::start(options).await.unwrap();
-        let server = if engine == TestEngine::Postgres { Some(TestDatabase::new().await) } else { None };
-        Self { folder: tempfile::tempdir().unwrap(), server, provider }
+        let folder = tempfile::tempdir().unwrap();
+        let server = match engine {
+            TestEngine::Postgres => Some(TestDatabase::new().await),
+            TestEngine::File => {
+                copy_embedded_store(&folder.path().join("store.db")).await;
+                None
+            }
+        };
+        Self { folder, server, provider }
     }
 
     /// The `traceparent` of each request to its embedding server.

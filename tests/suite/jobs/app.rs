@@ -19,6 +19,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::server::copy_embedded_store;
+
 pub(crate) const ORG: OrgId = OrgId(Uuid::from_u128(0xA));
 /// 03:10 in Bogotá, when expiry is due.
 pub(crate) const NIGHT: &str = "2026-03-10T08:10:00Z";
@@ -85,7 +87,9 @@ impl JobFixture {
     }
 
     pub(crate) async fn with(directory: tempfile::TempDir, clock: Arc<ManualClock>, keys: Keyring) -> Self {
-        let database = Database::open(&Location::File(directory.path().join("store.db"))).await.unwrap();
+        let path = directory.path().join("store.db");
+        copy_embedded_store(&path).await;
+        let database = Database::open(&Location::File(path)).await.unwrap();
         let fixture = Self { database, keys: Arc::new(keys), clock, directory };
         let mut tx = fixture.begin().await;
         let since: Arg = utc("2026-01-01T00:00:00Z").into();

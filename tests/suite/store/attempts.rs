@@ -126,7 +126,7 @@ async fn an_unchecked_batch_is_forgotten_like_the_attempts_of_messages(engine: T
 
 #[tokio::test]
 async fn an_end_that_could_not_be_written_is_written_with_the_next_beginning() {
-    let clinic = Clinic::on(TestEngine::Memory).await;
+    let clinic = Clinic::on(TestEngine::File).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let rename = |sql: &'static str| async move {

@@ -295,7 +295,7 @@ impl anamnesis_jobs::metrics::JobObserver for AfterBatch {
 }
 
 async fn a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike(engine: TestEngine) {
-    let most = if engine == TestEngine::Memory { 9 } else { 3 };
+    let most = if engine == TestEngine::File { 9 } else { 3 };
     for batches in 1..=most {
         let mut fixture = with(fixture(engine, 13).await, model(2, ""));
         let watch = Arc::new(AfterBatch(AtomicU64::new(batches), Notify::new()));

@@ -7,8 +7,10 @@ use super::clauses::clauses;
 use super::cue_words::RiskCueWords;
 use super::experiencer::{is_kin, is_relative};
 use super::topics::{RiskTopic, TopicInversion};
+use super::{RiskPhrase, is_about_acts};
 use crate::analysis::AnalyzedDocument;
 use crate::structure::Section;
+use crate::tokenized::TokenizedText;
 use crate::{Experiencer, RiskClass};
 
 /// Words before a death within which the relative is named.
@@ -113,3 +115,15 @@ pub(super) fn is_telling(word: &str) -> bool {
             | "brought"
     )
 }
+
+/// "Desde que murió su hermano piensa que …": the thoughts of today are not those of a person who died.
+pub(super) fn has_died(reading: &TokenizedText<'_>, person: &Range<usize>, found: &RiskPhrase) -> bool {
+    let dies =
+        |word: usize| matches!(reading.word(word), "murio" | "fallecio" | "died" | "passed" | "muerto" | "fallecido");
+    let near = person.start.saturating_sub(2)..(person.end + AFTER_PERSON).min(found.words.start);
+    let named = |word: usize| matches!(reading.word(word), "he" | "she" | "they" | "ella" | "quien" | "who");
+    !is_about_acts(found.class) && near.clone().any(dies) && !(person.end..found.words.start).any(named)
+}
+
+/// Words between a person and the verb of their death: "su hermano mayor falleció".
+const AFTER_PERSON: usize = 3;

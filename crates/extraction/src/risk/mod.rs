@@ -38,7 +38,10 @@ use classifier::{RiskClassifier, RuleContext, RuleHits};
 pub(super) use clauses::clause_of;
 use experiencer::{RiskExperiencerRules, is_relative};
 use forms::RiskForms;
-use negation::{denied_as_subject, denied_itself, is_denied_after, is_done_by_nobody, noted_answer, wish_denied};
+use negation::{
+    denied_as_subject, denied_itself, denies_plan_after, denies_plan_inside, is_denied_after, is_done_by_nobody,
+    noted_answer, wish_denied,
+};
 use patterns::RiskPatterns;
 use screening_answers::ScreeningRules;
 use self_directed::{is_done_to_oneself, keep_more_than_the_wish};
@@ -230,6 +233,7 @@ impl RiskRules {
                 }
             }
         }
+        found.retain(|words| words.class != RiskClass::PlanOrMeans || !denies_plan_inside(doc.reading, &words.words));
         found.retain(|words| !self.patterns.is_slip(doc.reading, index, words.class, &words.words));
         let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
         // "I don't want to go on living with my in-laws": the words after it make it harmless.
@@ -281,6 +285,8 @@ impl RiskRules {
         // A plan is denied only where its own first words are; anything else also where its core is. An act of the
         // patient is not denied by words far after it: "… and says the bruises will go away".
         let after = if found.own { DENIAL_AFTER } else { usize::MAX };
+        let after =
+            if class != RiskClass::PlanOrMeans && denies_plan_after(doc.reading, found.words.end) { 0 } else { after };
         let reached = |words: &Range<usize>| doc.scopes.denied_within(doc.reading, words, found.words.end, after);
         // "Ya no sirvo, a veces le pido a Dios que me recoja": a denial before a wish does not deny the wish.
         let wish = found.sure && class == RiskClass::PassiveIdeation;

@@ -95,6 +95,53 @@ pub(super) fn denied_itself(reading: &TokenizedText<'_>, sentence: &Range<usize>
         || (found.start + 1..found.end.min(found.start + 3)).any(|w| denies(reading.word(w)))
 }
 
+/// "Thinks about death, denies plan", "piensa en la muerte; no tiene un plan": words that would make a plan together hold
+/// the denial of it.
+pub(super) fn denies_plan_inside(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
+    let planned = |word: usize| PLANNED.contains(&reading.word(word));
+    (words.start + 1..words.end)
+        .filter(|word| is_denial(reading.word(*word)))
+        .any(|denial| (denial + 1..words.end.min(denial + PLAN_REACH)).any(planned))
+}
+
+/// "Le da vueltas a quitarse de en medio, plan no tiene": the denial after the words has an object of its own.
+pub(super) fn denies_plan_after(reading: &TokenizedText<'_>, end: usize) -> bool {
+    let Some(plan) = (end..end + PLAN_REACH).find(|word| PLANNED.contains(&reading.word(*word))) else { return false };
+    let parted = (end..plan).any(|word| reading.words.get(word).is_some_and(|word| word.punctuation));
+    parted && !(end..plan).any(|word| is_denial(reading.word(word)))
+}
+
+fn is_denial(word: &str) -> bool {
+    let says = ["denies", "denied", "deny", "denying", "niega", "niego", "nego", "negando", "niegan"];
+    let none = ["no", "not", "n't", "never", "nunca", "jamas", "tampoco", "without", "sin", "ni", "ningun", "w/o"];
+    says.contains(&word) || none.contains(&word)
+}
+
+/// What is denied of a plan.
+const PLANNED: &[&str] = &[
+    "plan",
+    "plans",
+    "planes",
+    "planned",
+    "planning",
+    "planeado",
+    "planificado",
+    "intent",
+    "intention",
+    "intentions",
+    "intencion",
+    "intenciones",
+    "intencionalidad",
+    "means",
+    "medios",
+    "method",
+    "metodo",
+    "fecha",
+];
+
+/// Words between a denial and the plan that it denies: "no tiene un plan", "does not have any".
+const PLAN_REACH: usize = 5;
+
 /// The answer of a note right after a question: "Have you ever tried to end your life? Once, in 2019". Both at once are
 /// the choices of a form.
 pub(super) fn noted_answer(reading: &TokenizedText<'_>, question: usize) -> Option<Polarity> {

@@ -67,6 +67,34 @@ fn denials_idioms_and_other_people_are_not_risk() {
 }
 
 #[test]
+fn a_plan_that_is_denied_next_to_thoughts_of_death_is_no_plan() {
+    for text in [
+        "Thinks about death, denies plan.",
+        "Keeps thinking about dying but has no plan.",
+        "Piensa en la muerte; no tiene un plan concreto.",
+        "Piensa a menudo en la muerte, sin plan ni intención.",
+    ] {
+        assert_ne!(class(text), Some(RiskClass::PlanOrMeans), "{text}");
+    }
+    assert_eq!(class("Thinks about death and has picked a date."), Some(RiskClass::PlanOrMeans));
+    // The denial of the plan is none of the thoughts.
+    assert_eq!(class("Le da vueltas a quitarse de en medio, plan no tiene."), Some(RiskClass::ActiveIdeation));
+    assert_eq!(class("Ha pensado en suicidarse, intención no refiere."), Some(RiskClass::ActiveIdeation));
+}
+
+#[test]
+fn who_died_has_no_thoughts_of_today() {
+    for text in [
+        "Desde que murió su hermano en septiembre piensa que no quiere seguir viviendo.",
+        "Cuando falleció su madre empezó a decir que no quiere seguir viviendo.",
+        "Since my brother died I don't want to go on living.",
+    ] {
+        assert_eq!(class(text), Some(RiskClass::PassiveIdeation), "{text}");
+    }
+    assert_eq!(class("Su hermano dice que no quiere seguir viviendo."), None);
+}
+
+#[test]
 fn what_a_relative_says_of_themselves_is_theirs() {
     for text in [
         "My son told me he wants to kill himself and I'm lost.",
