@@ -5,21 +5,48 @@ use std::path::{Path, PathBuf};
 
 /// Every word list of the crates.
 fn lists() -> Vec<PathBuf> {
+    [files("tsv"), files("txt")].concat()
+}
+
+/// The files of the crates with this extension.
+fn files(extension: &str) -> Vec<PathBuf> {
     let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
     let mut found = Vec::new();
-    crates.for_each(|one| collect(&one.unwrap().path().join("src"), &mut found));
+    crates.for_each(|one| collect(&one.unwrap().path().join("src"), extension, &mut found));
     found.sort();
     found
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
-            collect(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "tsv" || extension == "txt") {
+            collect(&path, extension, found);
+        } else if path.extension().is_some_and(|its| its == extension) {
             found.push(path);
         }
     }
+}
+
+/// The lists of the folders `words`, and the lists that the code names: the crate, the table and the list.
+fn tables_and_uses() -> [BTreeSet<(String, String, String)>; 2] {
+    let mut found = [BTreeSet::new(), BTreeSet::new()];
+    for path in lists().into_iter().chain(files("rs")) {
+        let file = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
+        let owner = file.iter().next().unwrap().to_string_lossy().into_owned();
+        let text = read(&path);
+        if path.parent().is_some_and(|folder| folder.ends_with("words")) {
+            let table = path.file_stem().unwrap().to_string_lossy().to_uppercase();
+            let rows = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split_once('\t').unwrap().0);
+            found[0].extend(rows.map(|list| (owner.clone(), table.clone(), list.to_owned())));
+        } else {
+            let calls = text.split("WordList::listed(").skip(1).filter_map(|rest| rest.split_once(')'));
+            let named =
+                calls.filter_map(|(call, _)| call.split_once("::")).filter_map(|(_, call)| call.split_once(','));
+            let name = |list: &str| list.trim().trim_matches(',').trim_matches('"').to_owned();
+            found[1].extend(named.map(|(table, list)| (owner.clone(), table.to_owned(), name(list))));
+        }
+    }
+    found
 }
 
 fn read(path: &Path) -> String {
@@ -68,6 +95,14 @@ fn every_word_list_has_no_blank_at_the_end_of_a_line_and_no_line_twice() {
         let faults = faults(&read(&path));
         assert!(faults.is_empty(), "{}: {faults:?}", path.display());
     }
+}
+
+#[test]
+fn every_list_that_the_code_names_is_in_its_table_and_each_list_of_a_table_is_named() {
+    let [tables, uses] = tables_and_uses();
+    assert!(tables.len() > 200, "{}", tables.len());
+    let [unnamed, missing] = [&tables - &uses, &uses - &tables];
+    assert!(unnamed.is_empty() && missing.is_empty(), "no use: {unnamed:?}; no row: {missing:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::questions::{self, interrogates};
 use super::structure::{DocumentStructure, Section};
 use super::tokenized::{TextSentence, TokenizedText};
 use super::{DocumentType, Entity, EntityType, Epistemic, Experiencer, MentionContext, RegimenPlaces};
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_text::{Span, Speaker};
 
 /// Words of a sentence beyond which evidence is the clause.
@@ -177,45 +178,13 @@ impl AnalyzedDocument<'_> {
 
     /// "My mother is diabetic", said by the daughter who came along: the mother is the patient.
     fn speaks_of_own(&self, sentence: &TextSentence) -> bool {
+        static WORDS: WordList = WordList::listed(word_lists::GENERAL, "analysis.speaks_of_own");
         // "My husband's brother" is another.
         if self.reading.word(sentence.words.start + 2) == "'s" {
             return false;
         }
         let mut words = sentence.words.clone().take(2).map(|word| self.reading.word(word));
-        matches!(words.next(), Some("my" | "mi"))
-            && words.next().is_some_and(|relative| {
-                matches!(
-                    relative,
-                    "mother"
-                        | "father"
-                        | "mom"
-                        | "dad"
-                        | "son"
-                        | "daughter"
-                        | "husband"
-                        | "wife"
-                        | "brother"
-                        | "sister"
-                        | "grandmother"
-                        | "grandfather"
-                        | "partner"
-                        | "madre"
-                        | "padre"
-                        | "mama"
-                        | "papa"
-                        | "hijo"
-                        | "hija"
-                        | "marido"
-                        | "mujer"
-                        | "esposo"
-                        | "esposa"
-                        | "hermano"
-                        | "hermana"
-                        | "abuela"
-                        | "abuelo"
-                        | "pareja"
-                )
-            })
+        matches!(words.next(), Some("my" | "mi")) && words.next().is_some_and(|relative| WORDS.contains(relative))
     }
 
     /// The stance of words in a question that was answered by more than yes or no ("how much?" — "four hundred").

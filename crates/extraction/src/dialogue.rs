@@ -6,6 +6,7 @@ use super::lexicon::{SPEECH, label};
 use super::matcher::PhraseMatcher;
 use super::phrase_trie::TrieBuilder;
 use super::tokenized::{TextSentence, TokenizedText};
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_text::Speaker;
 
 /// Turns that an answer may be away from its question: one clarification in between.
@@ -204,107 +205,16 @@ pub(crate) fn asks_whether_there_is(
     mention: &Range<usize>,
 ) -> bool {
     let plain = |word: &usize| !reading.words[*word].punctuation;
-    let framed = |word: usize| FRAME.contains(&reading.word(word));
-    let tailed = |word: usize| TAIL.contains(&reading.word(word));
+    let framed = |word: usize| FRAME.contains(reading.word(word));
+    let tailed = |word: usize| TAIL.contains(reading.word(word));
     let mut before = (sentence.words.start..mention.start).filter(plain);
     let some = (sentence.words.start..mention.start).any(|word| plain(&word));
     some && before.all(framed) && (mention.end..sentence.words.end).filter(plain).all(tailed)
 }
 
-/// Words of a question that asks whether a person has, had or takes something.
-const FRAME: &[&str] = &[
-    "have",
-    "has",
-    "had",
-    "you",
-    "he",
-    "she",
-    "they",
-    "the",
-    "patient",
-    "pt",
-    "ever",
-    "do",
-    "does",
-    "did",
-    "been",
-    "diagnosed",
-    "with",
-    "told",
-    "suffer",
-    "suffered",
-    "from",
-    "any",
-    "history",
-    "of",
-    "a",
-    "an",
-    "take",
-    "taken",
-    "use",
-    "used",
-    "smoke",
-    "smoked",
-    "drink",
-    "consume",
-    "consumes",
-    "tiene",
-    "tenido",
-    "tuvo",
-    "ha",
-    "le",
-    "padece",
-    "padecido",
-    "sufre",
-    "sufrido",
-    "de",
-    "alguna",
-    "vez",
-    "toma",
-    "tomado",
-    "fuma",
-    "fumado",
-    "bebe",
-    "bebido",
-    "usa",
-    "usado",
-    "consumido",
-    "diagnosticaron",
-    "han",
-    "diagnosticado",
-    "usted",
-    "un",
-    "una",
-    "algun",
-    "antecedentes",
-    "that",
-];
+static FRAME: WordList = WordList::listed(word_lists::GENERAL, "dialogue.frame");
 /// Words after the mention that say when.
-const TAIL: &[&str] = &[
-    "ever",
-    "before",
-    "in",
-    "your",
-    "life",
-    "childhood",
-    "as",
-    "a",
-    "child",
-    "de",
-    "nino",
-    "nina",
-    "en",
-    "la",
-    "infancia",
-    "su",
-    "vida",
-    "alguna",
-    "vez",
-    "currently",
-    "now",
-    "actualmente",
-    "ahora",
-];
+static TAIL: WordList = WordList::listed(word_lists::GENERAL, "dialogue.tail");
 /// Words that make an answer more than a yes or a no.
 const TURNING: &[&str] = &[
     "but", "except", "until", "only", "just", "yes", "no", "si", "pero", "salvo", "hasta", "solo", "excepto", "menos",

@@ -29,6 +29,7 @@ use super::structure::{self, DocumentStructure, SectionTitles};
 use super::substances::{self, SubstanceRules};
 use super::tokenized::{TextSentence, TokenizedText};
 use super::{Entity, Extraction, MentionContext, Risk, Temporality};
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_core::finding::EntityType;
 use anamnesis_text::{Document, Span, Speaker};
 
@@ -264,36 +265,13 @@ impl Extractor {
 }
 
 /// Words of a liking or a wish that speak of death or harm, folded.
-const HARM: &[&str] = &[
-    "die",
-    "dying",
-    "death",
-    "dead",
-    "kill",
-    "suicide",
-    "disappear",
-    "cut",
-    "cutting",
-    "hurt",
-    "morir",
-    "morirme",
-    "muerte",
-    "muerto",
-    "muerta",
-    "matar",
-    "matarme",
-    "suicidio",
-    "suicidarme",
-    "desaparecer",
-    "cortarme",
-    "cortar",
-];
+static HARM: WordList = WordList::listed(word_lists::GENERAL, "extractor.harm");
 
 /// Words of dying or harm are a risk, never something that a person looks forward to or likes.
 fn is_wish_for_harm(entity: &Entity, risks: &[Risk]) -> bool {
     // A finding of the classifier at a low level may be a whole message: it removes a liking from it only where the
     // liking itself speaks of death or harm.
-    let named = entity.value.split(|c: char| !c.is_alphanumeric()).any(|word| HARM.contains(&word));
+    let named = entity.value.split(|c: char| !c.is_alphanumeric()).any(|word| HARM.contains(word));
     let loud = |risk: &Risk| risk.learned.is_none() || risk.level.calls() || named || entity.kind == EntityType::Goal;
     let touches = |risk: &Risk| loud(risk) && entity.span.start < risk.span.end && risk.span.start < entity.span.end;
     matches!(entity.kind, EntityType::Goal | EntityType::Preference) && risks.iter().any(touches)

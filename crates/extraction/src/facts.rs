@@ -16,6 +16,7 @@ use super::analysis::{AnalyzedDocument, AssertionStatus};
 use super::lexicon::{ConceptMention, Lexicon, LexiconList};
 use super::phrase_trie::TrieBuilder;
 use super::{Entity, EntityType};
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::Experiencer;
 use anamnesis_text::Speaker;
@@ -24,26 +25,7 @@ use anamnesis_text::Speaker;
 pub(super) const FILES: &[&str] = &[goals::FILE, household::FILE];
 pub(super) const FILE: &str = include_str!("lexicon/facts.tsv");
 const LONGEST_CLAUSE: usize = 16;
-/// Words of a preference or a goal that only its holder says.
-const FIRST_PERSON: &[&str] = &[
-    "i",
-    "me",
-    "my",
-    "mi",
-    "prefiero",
-    "preferiria",
-    "odio",
-    "detesto",
-    "adoro",
-    "aborrezco",
-    "evito",
-    "disfruto",
-    "soporto",
-    "aguanto",
-    "quiero",
-    "soy",
-    "estoy",
-];
+static FIRST_PERSON: WordList = WordList::listed(word_lists::GENERAL, "facts.first_person");
 
 /// Relatives whose bare mention says that the patient has one: "my wife". Every person has a mother, so that a mother,
 /// a cousin or a sister-in-law is stored only with a statement about her.
@@ -134,7 +116,7 @@ impl FactRules {
             }
         }
         // "Prefiero no hablar de mi padre" is the speaker's own, although it names the father.
-        let is_own = |word: usize| FIRST_PERSON.contains(&doc.reading.word(word));
+        let is_own = |word: usize| FIRST_PERSON.contains(doc.reading.word(word));
         if matches!(kind, EntityType::Preference | EntityType::Goal) && mention.words.clone().any(is_own) {
             assertion.context.experiencer = Experiencer::Patient;
         }
@@ -158,7 +140,7 @@ fn is_anothers(doc: &AnalyzedDocument<'_>, index: usize, lead: &Range<usize>) ->
             "she" | "he" | "they" | "ella" | "le" | "les" | "prefiere" | "odia" | "detesta" | "adora"
         )
     };
-    let first = |word: usize| FIRST_PERSON.contains(&doc.reading.word(word));
+    let first = |word: usize| FIRST_PERSON.contains(doc.reading.word(word));
     let from = lead.start.saturating_sub(1).max(sentence.words.start);
     spoken && (from..lead.end).any(third) && !lead.clone().any(first)
 }

@@ -8,44 +8,13 @@ use chrono::NaiveDate;
 use super::analysis::AnalyzedDocument;
 use super::dates::{DateExpression, DateMention};
 use super::{Entity, EntityType, Temporality};
+use crate::lexicon::word_lists::{self, WordList};
 
 /// Days after which something dated is no longer recent.
 const RECENT: i64 = 300;
 /// Words around a mention in which its beginning is said.
 const AROUND: usize = 6;
-/// Words for a beginning, or for something that goes on.
-const ONSET: &[&str] = &[
-    "since",
-    "desde",
-    "dx",
-    "dxd",
-    "dx'd",
-    "diagnosed",
-    "diagnosis",
-    "diagnosticado",
-    "diagnosticada",
-    "diagnostico",
-    "onset",
-    "debut",
-    "began",
-    "started",
-    "inicio",
-    "comenzo",
-    "empezo",
-    "ongoing",
-    "chronic",
-    "cronica",
-    "cronico",
-    "persistent",
-    "recurrent",
-    "still",
-    "sigue",
-    "continua",
-    "known",
-    "conocida",
-    "conocido",
-    "evolucion",
-];
+static ONSET: WordList = WordList::listed(word_lists::GENERAL, "past_dates.onset");
 
 pub(crate) fn mark_past_findings(doc: &AnalyzedDocument<'_>, today: NaiveDate, entities: &mut [Entity]) {
     let complaint = |entity: &&mut Entity| matches!(entity.kind, EntityType::Condition | EntityType::Symptom);
@@ -84,5 +53,5 @@ fn begins_at(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let within = &reading.sentences[reading.sentence_of(words.start)].words;
     let from = within.start.max(words.start.saturating_sub(AROUND));
     let to = within.end.min(words.end + AROUND);
-    (from..to).any(|word| ONSET.contains(&reading.word(word)))
+    (from..to).any(|word| ONSET.contains(reading.word(word)))
 }

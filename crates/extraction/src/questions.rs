@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::dialogue::Polarity;
 use super::tokenized::{TextSentence, TokenizedText};
+use crate::lexicon::word_lists::{self, WordList};
 
 /// Words between a determiner or an exception and its noun.
 const NEAR: usize = 3;
@@ -26,6 +27,7 @@ pub(crate) fn is_excepted(reading: &TokenizedText<'_>, question: &TextSentence, 
 
 /// Whether a question takes a mention for given: "and the insomnia?", "¿qué tal la ansiedad?", "asthma behaving?".
 pub(crate) fn presupposes(reading: &TokenizedText<'_>, question: &TextSentence, words: &Range<usize>) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "questions.presupposes");
     let plain = |word: &usize| !reading.words[*word].punctuation;
     let mut said = question.words.clone().filter(plain).map(|word| reading.word(word));
     let first = said.next().unwrap_or("");
@@ -40,31 +42,10 @@ pub(crate) fn presupposes(reading: &TokenizedText<'_>, question: &TextSentence, 
             "behaving" | "controlled" | "controlada" | "controlado" | "better" | "worse" | "mejor" | "peor"
         )
     });
-    let definite = words.start.checked_sub(1).is_some_and(|before| {
-        before >= question.words.start
-            && matches!(
-                reading.word(before),
-                "the"
-                    | "your"
-                    | "his"
-                    | "her"
-                    | "el"
-                    | "la"
-                    | "los"
-                    | "las"
-                    | "tu"
-                    | "tus"
-                    | "su"
-                    | "sus"
-                    | "those"
-                    | "these"
-                    | "that"
-                    | "esa"
-                    | "ese"
-                    | "esos"
-                    | "esas"
-            )
-    });
+    let definite = words
+        .start
+        .checked_sub(1)
+        .is_some_and(|before| before >= question.words.start && WORDS.contains(reading.word(before)));
     let opens = matches!(first, "and" | "y" | "how" | "como" | "hows")
         || matches!((first, second), ("que", "tal") | ("what", "about") | ("still", _) | ("sigue" | "sigues", "con"));
     behaving || definite && opens
@@ -100,51 +81,8 @@ pub(crate) fn course(reading: &TokenizedText<'_>, answer: &TextSentence, polarit
 
 /// Whether a sentence of a note asks, and is no doubtful diagnosis ("sepsis?").
 pub(crate) fn interrogates(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "questions.interrogates");
     let first =
         sentence.words.clone().find(|word| !reading.words[*word].punctuation).map_or("", |word| reading.word(word));
-    sentence.question
-        && matches!(
-            first,
-            "do" | "does"
-                | "did"
-                | "is"
-                | "are"
-                | "has"
-                | "have"
-                | "any"
-                | "was"
-                | "were"
-                | "can"
-                | "could"
-                | "would"
-                | "should"
-                | "who"
-                | "what"
-                | "when"
-                | "where"
-                | "how"
-                | "why"
-                | "which"
-                | "tiene"
-                | "ha"
-                | "toma"
-                | "es"
-                | "hay"
-                | "alguna"
-                | "algun"
-                | "algunos"
-                | "cuando"
-                | "como"
-                | "por"
-                | "que"
-                | "cual"
-                | "quien"
-                | "padece"
-                | "sufre"
-                | "presenta"
-                | "ever"
-                | "alguien"
-                | "anyone"
-                | "anybody"
-        )
+    sentence.question && WORDS.contains(first)
 }

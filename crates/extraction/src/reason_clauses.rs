@@ -6,26 +6,14 @@ use std::ops::Range;
 
 use super::analysis::AnalyzedDocument;
 use super::{Entity, EntityType};
+use crate::lexicon::word_lists::{self, WordList};
 
 const FARTHEST: usize = 7;
-/// Words that give a reason or a purpose.
-const LINKS: &[&str] = &[
-    "por", "para", "given", "dado", "dada", "dados", "dadas", "for", "because", "due", "debido", "view", "vista",
-    "tras",
-];
-/// Words of a stretch of time, which is no reason: "no chest pain for weeks".
-const STRETCH: &[&str] = &[
-    "minutes", "hours", "days", "weeks", "months", "years", "day", "week", "month", "year", "while", "ages", "now",
-    "horas", "dias", "semanas", "meses", "anos", "dia", "semana", "mes", "ano", "noche", "noches", "manana", "tarde",
-    "momento", "ahora",
-];
+static LINKS: WordList = WordList::listed(word_lists::GENERAL, "reason_clauses.links");
+static STRETCH: WordList = WordList::listed(word_lists::GENERAL, "reason_clauses.stretch");
 /// Words after which something may be named in general: "avoid metformin in renal failure".
 const IN_GENERAL: &[&str] = &["in", "en"];
-/// Words with which a list or a denial goes on.
-const GOES_ON: &[&str] = &[
-    "no", "not", "sin", "without", "ni", "nor", "or", "o", "and", "y", "niega", "denies", "tampoco", "n't", ";", ".",
-    "?",
-];
+static GOES_ON: WordList = WordList::listed(word_lists::GENERAL, "reason_clauses.goes_on");
 
 /// Removes a denial from the words after a reason.
 pub(crate) fn lift_denials_of_reasons(doc: &AnalyzedDocument<'_>, entities: &mut [Entity]) {
@@ -71,14 +59,14 @@ fn reason(
     }
     let has = |list: &[&str]| between.clone().any(|word| list.contains(&doc.reading.word(word)));
     // "No tos por la noche ni fiebre": the words after the reason are denied again.
-    if has(GOES_ON) || has(STRETCH) || doc.reading.sentence_of(denied.start) != doc.reading.sentence_of(here.start) {
+    if has(&GOES_ON) || has(&STRETCH) || doc.reading.sentence_of(denied.start) != doc.reading.sentence_of(here.start) {
         return None;
     }
     // "No pain for years, no fever": a stretch of time is no reason.
     let last = doc.reading.word(here.start.checked_sub(1)?);
     match () {
         () if last == "," => None,
-        () if has(LINKS) => Some(ReasonKind::Given),
+        () if has(&LINKS) => Some(ReasonKind::Given),
         () if medicine && IN_GENERAL.contains(&last) => Some(ReasonKind::InGeneral),
         () => None,
     }
@@ -94,72 +82,8 @@ fn is_excepted(doc: &AnalyzedDocument<'_>, here: &Range<usize>) -> bool {
 }
 
 const DECISION: usize = 6;
-/// Stems of treatments: a reason for their absence is a finding of the patient.
-const TREATMENTS: &[&str] = &[
-    "aine",
-    "nsaid",
-    "betabloq",
-    "anticoag",
-    "antiagreg",
-    "estatin",
-    "contraste",
-    "cateter",
-    "quimio",
-    "radio",
-    "antibio",
-    "cortico",
-    "anticoncep",
-    "trombol",
-    "fibrinol",
-    "cirug",
-    "opera",
-    "interven",
-    "anestes",
-    "sedac",
-    "vacun",
-    "transplan",
-    "trasplan",
-    "biopsi",
-    "endoscop",
-    "rm",
-    "resonan",
-    "tac",
-    "opioid",
-    "opiace",
-    "diuret",
-    "ieca",
-    "ara",
-    "hormon",
-];
-/// Stems of coming and asking, whose reason may have been absent: "no consulta por fiebre".
-const CONTACTS: &[&str] = &[
-    "consult",
-    "acud",
-    "ingres",
-    "visit",
-    "urgenc",
-    "atend",
-    "valor",
-    "segu",
-    "preocup",
-    "pregunt",
-    "refier",
-    "impres",
-    "vien",
-    "vino",
-    "vist",
-    "control",
-    "ha",
-    "tien",
-    "present",
-    "hay",
-    "baja",
-    "clinic",
-    "signos",
-    "sintom",
-    "dat",
-    "antecedent",
-];
+static TREATMENTS: WordList = WordList::listed(word_lists::GENERAL, "reason_clauses.treatments");
+static CONTACTS: WordList = WordList::listed(word_lists::GENERAL, "reason_clauses.contacts");
 
 /// "No betabloqueantes por asma", "no se opera por cardiopatía": a reason for a treatment that is not given. Where the
 /// words between name no treatment, the finding stays uncertain.
@@ -177,8 +101,8 @@ fn decided_for(doc: &AnalyzedDocument<'_>, here: &Range<usize>) -> Option<Reason
     let any = |stems: &[&str]| between.iter().any(|word| stems.iter().any(|stem| word.starts_with(stem)));
     let parted = (denial + 1..link).any(|word| reading.words[word].punctuation);
     match () {
-        () if between.is_empty() || parted || any(CONTACTS) && !any(TREATMENTS) => None,
-        () if any(TREATMENTS) => Some(ReasonKind::Given),
+        () if between.is_empty() || parted || any(&CONTACTS) && !any(&TREATMENTS) => None,
+        () if any(&TREATMENTS) => Some(ReasonKind::Given),
         () => Some(ReasonKind::InGeneral),
     }
 }

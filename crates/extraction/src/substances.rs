@@ -23,6 +23,7 @@ use super::phrase_trie::TrieBuilder;
 use super::structure::Section;
 use super::tokenized::{TextSentence, TokenizedText};
 use super::{Entity, EntityType, Experiencer, Temporality};
+use crate::lexicon::word_lists::{self, WordList};
 use readings::{is_ambiguous, is_use, is_verb, takes_a_medicine};
 
 pub(super) const FILE: &str = include_str!("lexicon/substances.tsv");
@@ -35,30 +36,7 @@ const QUIT_UNTIL: usize = 9;
 const TOPIC_TURNS: usize = 2;
 
 /// Words before "drugs" that make them medicines.
-const MEDICINES: &[&str] = &[
-    "sulfa",
-    "sulpha",
-    "sulfur",
-    "prescription",
-    "prescribed",
-    "pressure",
-    "water",
-    "anti",
-    "antibiotic",
-    "cancer",
-    "new",
-    "my",
-    "these",
-    "those",
-    "generic",
-    "study",
-    "cold",
-    "nsaid",
-    "inflammatory",
-    "statin",
-    "arthritis",
-    "psych",
-];
+static MEDICINES: WordList = WordList::listed(word_lists::GENERAL, "substances.medicines");
 /// Words that head statements about habits.
 const LABELS: &[&str] = &["tox", "toxicos", "sustancias", "substances", "drugs", "drogas"];
 /// Drinks that everybody has: a use only with an amount.
@@ -218,7 +196,7 @@ impl SubstanceRules {
         // "Bebé" is a baby, "prescription drugs" are medicines, and a label ("Tox: no") is no substance.
         let source = reading.source(&(start..end)).of(reading.text);
         let baby = matches!(reading.word(start), "bebe") && source.ends_with('é');
-        let medicines = matches!(reading.word(start), "drugs" | "drug") && MEDICINES.contains(&before);
+        let medicines = matches!(reading.word(start), "drugs" | "drug") && MEDICINES.contains(before);
         let label = LABELS.contains(&reading.word(start)) && reading.word(end) == ":" && end < sentence.words.end;
         came || baby
             || medicines

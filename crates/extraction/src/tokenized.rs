@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::phrase_trie::{PhraseHits, PhraseTrie, UNKNOWN};
 use super::spelling::{meant, respelled};
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_text::{Document, Span, Speaker, Token, TokenKind, fold_into, sentences, tokens};
 
 /// One word or sign.
@@ -209,42 +210,12 @@ fn requests(sentence: &str) -> bool {
         second
     };
     let spanish = ["podría", "podrías", "podríais", "puede", "puedes", "podéis", "pueden"].contains(&first);
-    english && ENGLISH_ORDERS.contains(&third) || spanish && SPANISH_ORDERS.iter().any(|stem| third.starts_with(stem))
+    english && ENGLISH_ORDERS.contains(third) || spanish && SPANISH_ORDERS.iter().any(|stem| third.starts_with(stem))
 }
 
 /// Verbs of orders about medicines.
-const ENGLISH_ORDERS: &[&str] = &[
-    "change",
-    "switch",
-    "swap",
-    "replace",
-    "substitute",
-    "exchange",
-    "convert",
-    "start",
-    "stop",
-    "restart",
-    "increase",
-    "reduce",
-    "continue",
-    "prescribe",
-    "add",
-    "issue",
-    "titrate",
-];
-const SPANISH_ORDERS: &[&str] = &[
-    "cambiar",
-    "sustituir",
-    "reemplazar",
-    "suspender",
-    "iniciar",
-    "empezar",
-    "retirar",
-    "aumentar",
-    "reducir",
-    "pautar",
-    "añadir",
-];
+static ENGLISH_ORDERS: WordList = WordList::listed(word_lists::GENERAL, "tokenized.english_orders");
+static SPANISH_ORDERS: WordList = WordList::listed(word_lists::GENERAL, "tokenized.spanish_orders");
 
 fn is_contraction(letters: &str) -> bool {
     ["s", "m", "re", "ve", "ll", "d"].iter().any(|known| known.eq_ignore_ascii_case(letters))

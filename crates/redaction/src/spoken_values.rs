@@ -10,6 +10,7 @@ use super::finding::{DetectionLayer, PiiFinding};
 use super::label;
 use super::pattern::compiled;
 use super::token::TextTokenKind;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Span;
 
 /// Digits from which a run said in words is no dose, pressure or count.
@@ -227,60 +228,13 @@ fn mails(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
 
 /// The words of the user name before "arroba", back to a word that cannot be part of it.
 fn user_before(context: &DocumentContext<'_>, at_sign: usize) -> usize {
-    const STOPS: &[&str] = &[
-        "es",
-        "is",
-        "correo",
-        "email",
-        "mail",
-        "e",
-        "mi",
-        "my",
-        "su",
-        "a",
-        "to",
-        "electronico",
-        "direccion",
-        "address",
-        "the",
-        "el",
-        "la",
-        "de",
-        "con",
-        "pues",
-        "seria",
-        "would",
-        "be",
-        "it's",
-        "its",
-        "that's",
-        "s",
-        "and",
-        "y",
-        "al",
-        "escribir",
-        "escribame",
-        "write",
-        "me",
-        "en",
-        "tengo",
-        "have",
-        "use",
-        "uso",
-        "un",
-        "an",
-        "through",
-        "por",
-        "at",
-        "eh",
-        "um",
-    ];
+    static STOPS: WordList = WordList::listed(word_tables::IDENTIFIERS, "spoken_values.stops");
     let mut start = at_sign;
     let end = context.token_at(at_sign);
     for token in context.tokens[..end].iter().rev().take(9) {
         let word = context.lower(token);
         let sign = token.kind == TextTokenKind::Sign && !matches!(word, "." | "-" | "_" | ",");
-        if token.kind == TextTokenKind::Break || sign || STOPS.contains(&word) {
+        if token.kind == TextTokenKind::Break || sign || STOPS.contains(word) {
             break;
         }
         if token.kind != TextTokenKind::Sign {

@@ -1,6 +1,7 @@
 //! The normal form of a value for comparisons, independent of its spelling.
 
 use super::label;
+use crate::word_tables::{self, WordList};
 
 /// The value that surrogates compare: words of a name in alphabetical order without titles, letters and digits of
 /// everything else.
@@ -24,28 +25,8 @@ pub(crate) fn normalized_value(label: &str, lower: &str) -> String {
 
 /// Titles and particles: "Dr. de la Cruz" and "Cruz" are one value.
 pub(crate) fn is_no_part_of_a_name(word: &str) -> bool {
-    matches!(
-        word,
-        "dr" | "dra"
-            | "sr"
-            | "sra"
-            | "srta"
-            | "don"
-            | "dona"
-            | "mr"
-            | "mrs"
-            | "ms"
-            | "miss"
-            | "prof"
-            | "de"
-            | "del"
-            | "la"
-            | "las"
-            | "los"
-            | "y"
-            | "e"
-            | "s"
-    )
+    static WORDS: WordList = WordList::listed(word_tables::IDENTIFIERS, "value_normalization.is_no_part_of_a_name");
+    WORDS.contains(word)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! # Inside
 //!
 //! The one text layer under redaction, extraction and search: a document with its turns, spans, language, and (in the
-//! files of this folder) normalisation, sentences, tokens, number words, stems and passages.
+//! files of this folder) normalisation, sentences, tokens, number words, stems, passages and lists of words.
 //!
 //! Offsets inside the program are **bytes** of the text they belong to, always on character boundaries; the command
 //! line and the contract speak of Unicode code points and convert at the door ([`CodePoints`]).
@@ -19,6 +19,7 @@ pub mod sentences;
 pub mod stems;
 pub mod terms;
 pub mod tokens;
+pub mod word_list;
 
 pub use asking::{only_asks, subject, without_marks};
 pub use codepoints::CodePoints;
@@ -30,6 +31,7 @@ pub use sentences::{sentences, sentences_of};
 pub use stems::stems;
 pub use terms::TermFilter;
 pub use tokens::{Token, TokenKind, tokens};
+pub use word_list::WordList;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,69 +6,14 @@
 use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyMention, AllergyRules};
 use crate::EntityType;
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::medication::{challenge_at, may_stand_between};
 
 /// Words between a challenge, its substance and its result.
 const REACH: usize = 7;
-/// Words by which a challenge went well.
-const BORNE: &[&str] = &[
-    "negativa",
-    "negativas",
-    "negativo",
-    "negative",
-    "tolerada",
-    "toleradas",
-    "tolerado",
-    "tolerados",
-    "tolerated",
-    "passed",
-    "superada",
-    "uneventful",
-];
+static BORNE: WordList = WordList::listed(word_lists::ALLERGIES, "challenges.borne");
 /// Words by which it did not, or has not been.
-const HARMED: &[&str] = &[
-    "positiva",
-    "positivas",
-    "positivo",
-    "positive",
-    "failed",
-    "anafilaxia",
-    "anaphylaxis",
-    "urticaria",
-    "rash",
-    "hives",
-    "stopped",
-    "suspendida",
-    "interrumpida",
-    "broncoespasmo",
-    "planned",
-    "pendiente",
-    "pending",
-    "booked",
-    "programada",
-    "awaiting",
-    "declined",
-    "refused",
-    "deferred",
-    "recommended",
-    "arranged",
-    "propone",
-    "solicita",
-    "contraindicada",
-    "contraindicated",
-    "evitar",
-    "avoid",
-    "bronquial",
-    "bronchial",
-    "metacolina",
-    "methacholine",
-    "not",
-    "n't",
-    "never",
-    "nunca",
-    "if",
-    "si",
-];
+static HARMED: WordList = WordList::listed(word_lists::ALLERGIES, "challenges.harmed");
 impl AllergyRules {
     /// Denies the allergens with which a sentence says that a challenge went well.
     pub(super) fn borne_in_challenge(
@@ -104,7 +49,7 @@ impl AllergyRules {
         // "Negativa -> puede tomarla, pendiente de borrar": another statement follows an arrow or a semicolon.
         let parts = |word: &usize| matches!(reading.word(*word), "->" | "→" | ";");
         let clause = sentence.words.start..(outcome..sentence.words.end).find(parts).unwrap_or(sentence.words.end);
-        if bound.is_empty() || clause.into_iter().any(|word| HARMED.contains(&reading.word(word))) {
+        if bound.is_empty() || clause.into_iter().any(|word| HARMED.contains(reading.word(word))) {
             return;
         }
         for substance in bound.into_iter().filter(|one| !one.class) {
@@ -136,5 +81,5 @@ fn is_borne(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     let denied = matches!(before(1), "no" | "sin") || matches!(before(2), "no" | "sin");
     let without = matches!(reading.word(word), "no" | "sin" | "without")
         && matches!(reading.word(word + 1), "reaction" | "reaccion" | "reacciones" | "reactions");
-    without || BORNE.contains(&reading.word(word)) && !denied
+    without || BORNE.contains(reading.word(word)) && !denied
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{AllergyFindings, AllergyMention, AllergyRules, WORDS};
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::{EntityType, Experiencer};
@@ -49,66 +50,8 @@ pub(super) fn is_of_labelled_relative(doc: &AnalyzedDocument<'_>, word: usize) -
 
 /// A relative by name or word, without those whom a redacted name replaces.
 pub(super) fn is_relative(word: &str) -> bool {
-    person(word).is_some()
-        || matches!(
-            word,
-            "mam"
-                | "ma"
-                | "nan"
-                | "nana"
-                | "nanna"
-                | "nanny"
-                | "gran"
-                | "granny"
-                | "granda"
-                | "pop"
-                | "poppa"
-                | "pops"
-                | "gramps"
-                | "granddad"
-                | "grandad"
-                | "da"
-                | "vieja"
-                | "viejo"
-                | "mujer"
-                | "senora"
-                | "hermanito"
-                | "hermanita"
-                | "hno"
-                | "hna"
-                | "bro"
-                | "sis"
-                | "missus"
-                | "hubby"
-                | "nieto"
-                | "nieta"
-                | "grandson"
-                | "granddaughter"
-                | "suegra"
-                | "suegro"
-                | "cunada"
-                | "cunado"
-                | "nene"
-                | "nena"
-                | "bebe"
-                | "baby"
-                | "guagua"
-                | "wawa"
-                | "twin"
-                | "stepson"
-                | "stepdaughter"
-                | "amita"
-                | "jefa"
-                | "polola"
-                | "pololo"
-                | "taita"
-                | "abue"
-                | "yaya"
-                | "yayo"
-                | "grandfather's"
-                | "melliza"
-                | "mellizo"
-        )
+    static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "experiencer.is_relative");
+    person(word).is_some() || WORDS.contains(word)
 }
 
 impl AllergyRules {
@@ -174,6 +117,7 @@ impl AllergyRules {
         words: &Range<usize>,
         substance: &Range<usize>,
     ) -> Option<bool> {
+        static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "experiencer.owner");
         let reading = doc.reading;
         let speaker = reading.sentences[reading.sentence_of(words.start)].speaker;
         let is_person = |word: usize| is_relative(reading.word(word));
@@ -194,24 +138,7 @@ impl AllergyRules {
                 continue;
             }
             let before = reading.word(at.wrapping_sub(1));
-            let points = glued
-                || matches!(
-                    before,
-                    "that"
-                        | "it"
-                        | "this"
-                        | "those"
-                        | "no"
-                        | "eso"
-                        | "esa"
-                        | "ese"
-                        | "esto"
-                        | "alergia"
-                        | "alergica"
-                        | "alergico"
-                        | "allergy"
-                )
-                || substance.contains(&at.wrapping_sub(1));
+            let points = glued || WORDS.contains(before) || substance.contains(&at.wrapping_sub(1));
             let ends = words.end.min(at + 1 + OWNER);
             let stop = |word: &usize| {
                 matches!(

@@ -2,44 +2,15 @@
 
 use super::{AllergenMention, AllergyFrame, AllergyRules};
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::structure::Section;
 
 /// Words between a label inside the list ("Foods:", "Otras:") and its items.
 const LABELLED: usize = 5;
 
-/// A label inside a list of allergens.
 fn is_label(word: &str) -> bool {
-    matches!(
-        word,
-        "other"
-            | "others"
-            | "food"
-            | "foods"
-            | "drug"
-            | "drugs"
-            | "medicine"
-            | "medicines"
-            | "medication"
-            | "medications"
-            | "latex"
-            | "environmental"
-            | "name"
-            | "insects"
-            | "contact"
-            | "seasonal"
-            | "otras"
-            | "otros"
-            | "otra"
-            | "alimentos"
-            | "alimentarias"
-            | "medicamentos"
-            | "farmacos"
-            | "ambientales"
-            | "contacto"
-            | "nombre"
-            | "medicamentosas"
-            | "insectos"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "lists.is_label");
+    WORDS.contains(word)
 }
 
 /// The list that is open.
@@ -104,35 +75,9 @@ impl AllergyRules {
 
     /// A sentence after the title that begins with what someone takes.
     fn speaks_of_dose(&self, doc: &AnalyzedDocument<'_>, index: usize, from: usize) -> bool {
+        static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "lists.speaks_of_dose");
         let sentence = &doc.reading.sentences[index];
         let first = from.max(sentence.words.start);
-        (first..sentence.words.end.min(first + 3)).any(|word| {
-            matches!(
-                doc.reading.word(word),
-                "takes"
-                    | "taking"
-                    | "toma"
-                    | "tomo"
-                    | "tomando"
-                    | "medication"
-                    | "medications"
-                    | "meds"
-                    | "medicacion"
-                    | "currently"
-                    | "actualmente"
-                    | "tratamiento"
-                    | "started"
-                    | "gave"
-                    | "given"
-                    | "treated"
-                    | "prescribed"
-                    | "trata"
-                    | "pauta"
-                    | "inicia"
-                    | "recibe"
-                    | "continues"
-                    | "continua"
-            )
-        })
+        (first..sentence.words.end.min(first + 3)).any(|word| WORDS.contains(doc.reading.word(word)))
     }
 }

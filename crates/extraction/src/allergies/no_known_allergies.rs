@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyRules};
 use crate::analysis::AnalyzedDocument;
 use crate::dialogue::Polarity;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::{Experiencer, Statement, StatementKind, Temporality};
 use anamnesis_text::Span;
 
@@ -229,29 +230,9 @@ impl AllergyRules {
 
 /// "No known drug allergies": only kinds of allergy come between the denial and the word.
 fn is_none_known(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, cue: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "no_known_allergies.is_none_known");
     let word = |at: usize| doc.reading.word(at);
-    let kind = |at: &usize| {
-        matches!(
-            word(*at),
-            "known"
-                | "drug"
-                | "food"
-                | "medication"
-                | "medicine"
-                | "medical"
-                | "environmental"
-                | "seasonal"
-                | "documented"
-                | "recorded"
-                | "reported"
-                | "relevant"
-                | "significant"
-                | "or"
-                | "and"
-                | "/"
-                | ","
-        )
-    };
+    let kind = |at: &usize| WORDS.contains(word(*at));
     let Some(no) = (sentence.start..cue).rev().find(|at| !kind(at)).filter(|at| word(*at) == "no") else {
         return false;
     };
@@ -268,37 +249,7 @@ pub(super) fn says_none_known(doc: &AnalyzedDocument<'_>, sentence: &Range<usize
 }
 
 /// Words by which a denial speaks of all allergies.
-const ALL: &[&str] = &[
-    "any",
-    "anything",
-    "known",
-    "none",
-    "nothing",
-    "drug",
-    "drugs",
-    "medication",
-    "medications",
-    "medicine",
-    "medicines",
-    "nada",
-    "ninguna",
-    "ninguno",
-    "ningun",
-    "conocida",
-    "conocidas",
-    "conocido",
-    "conocidos",
-    "medicamentosa",
-    "medicamentosas",
-    "medicamento",
-    "medicamentos",
-    "farmaco",
-    "farmacos",
-    "interes",
-    "referidas",
-    "nunca",
-    "never",
-];
+static ALL: WordList = WordList::listed(word_lists::ALLERGIES, "no_known_allergies.all");
 /// A denial of so many words that names nothing speaks of all.
 const SHORT: usize = 6;
 
@@ -312,37 +263,15 @@ fn is_of_all(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, cue: usize) ->
     let owned = near.clone().any(|at| matches!(word(at), "your" | "his" | "her" | "their" | "sus" | "tus" | "las"));
     let plain = back && !owned && near.clone().any(|at| crate::assertion::denies(word(at)));
     let ended = sentence.clone().any(|at| matches!(word(at), "anymore" | "more" | "longer" | "ya" | "think"));
-    plain || sentence.clone().any(|at| ALL.contains(&word(at))) || (said <= SHORT && !ended)
+    plain || sentence.clone().any(|at| ALL.contains(word(at))) || (said <= SHORT && !ended)
 }
 
 /// Whether a list says no more than that there is nothing, and from which word on.
 pub(crate) fn says_none(doc: &AnalyzedDocument<'_>, words: Range<usize>) -> Option<usize> {
+    static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "no_known_allergies.says_none");
     let first = words.clone().find(|word| !doc.reading.words[*word].punctuation)?;
     let word = |offset: usize| doc.reading.word(first + offset);
-    let none = matches!(
-        word(0),
-        "none"
-            | "nil"
-            | "nkda"
-            | "nka"
-            | "no"
-            | "denies"
-            | "denied"
-            | "negative"
-            | "neg"
-            | "ninguna"
-            | "ninguno"
-            | "ningun"
-            | "niega"
-            | "negadas"
-            | "negados"
-            | "negativo"
-            | "negativas"
-            | "negativos"
-            | "negativa"
-            | "sin"
-            | "nada"
-    );
+    let none = WORDS.contains(word(0));
     let known = word(1) == "to" && word(0) == "no";
     (none && !known && words.end - first <= NONE_WORDS).then_some(first)
 }

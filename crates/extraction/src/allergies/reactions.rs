@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyRules};
 use crate::analysis::{AnalyzedDocument, AssertionStatus};
+use crate::lexicon::word_lists::{self, WordList};
 use crate::medication::SentenceDrugs;
 use crate::tokenized::TokenizedText;
 use crate::{EntityType, Reaction};
@@ -284,25 +285,7 @@ fn with_part(reading: &TokenizedText<'_>, substance: &Range<usize>, place: &Rang
 /// "Pt says", "consignada como alergia", "de crío", "es higienista dental": a speaker, a place or a time of the record,
 /// or a profession. None of these is a reaction.
 fn speaks_of_record(doc: &AnalyzedDocument<'_>, words: Range<usize>) -> bool {
-    const STEMS: &[&str] = &[
-        "consign",
-        "anotad",
-        "apunt",
-        "registr",
-        "record",
-        "listed",
-        "marcad",
-        "marked",
-        "tachad",
-        "label",
-        "alerg",
-        "allerg",
-        "alguien",
-        "someone",
-        "documented",
-        "figura",
-        "consta",
-    ];
+    static STEMS: WordList = WordList::listed(word_lists::ALLERGIES, "reactions.stems");
     const WORDS: &[&str] = &[
         "says", "said", "pt", "patient", "paciente", "per", "segun", "dice", "refiere", "reports", "crio", "cria",
         "nino", "nina", "pequeno", "pequena", "child", "kid", "baby", "bebe", "es", "son", "is", "who", "quien",

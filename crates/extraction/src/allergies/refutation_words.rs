@@ -3,31 +3,10 @@
 use std::ops::Range;
 
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
-/// Refutations, with the words of one place separated by "/"; "$" is a sign or the sentence's end.
-const REFUTES: &[&str] = &[
-    "no/tampoco es verdad/cierto",
-    "es/era mentira/falso/falsa",
-    "fue/es un error",
-    "is/was nonsense/rubbish/wrong/untrue",
-    "not so/true $",
-    "tachado/tachada",
-    "crossed/struck/scored out/through",
-    "no alergia/allergy $",
-    "se retira/borra/elimina/quita el/este dato/antecedente",
-    "se lo/la descartaron/descarto",
-    "lo/la descartaron/desmintieron",
-    "que lo/la quiten/borren/saquen/eliminen",
-    "hay que quitarlo/quitarla/borrarlo/borrarla/sacarlo/sacarla",
-    "pendiente de borrar/retirar/quitar/eliminar",
-    "'ll/will take it/that/this off",
-    "and he/she/i/they passed $",
-    "passed the food/oral/drug/penicillin challenge",
-    "can be removed/deleted $",
-    "to be removed/deleted $",
-    "puede/podes tomarla/tomarlo/comerlo/comerla $",
-];
+static REFUTES: WordList = WordList::listed(word_lists::ALLERGIES, "refutation_words.refutes");
 /// Orders that are complete after an entry.
 const ALONE: &[&str] = &["remove", "removed", "delete", "deleted", "quitar", "borrar", "retirar", "eliminar"];
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::{AllergyMention, AllergyRules};
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::medication::SentenceDrugs;
 
 /// Words between "no longer allergic to" and the allergen.
@@ -121,37 +122,11 @@ impl AllergyRules {
         placed: &AllergyMention,
         named: &[NamedSubstance],
     ) -> bool {
+        static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "refuted.is_object");
         let reading = doc.reading;
         let between = hit.end..placed.words.start;
         let listed = |word: usize| named.iter().any(|one| one.words.contains(&word));
-        let joins = |word: usize| {
-            listed(word)
-                || matches!(
-                    reading.word(word),
-                    "," | "and"
-                        | "or"
-                        | "nor"
-                        | "y"
-                        | "o"
-                        | "ni"
-                        | "e"
-                        | "to"
-                        | "a"
-                        | "al"
-                        | "the"
-                        | "her"
-                        | "his"
-                        | "their"
-                        | "la"
-                        | "el"
-                        | "los"
-                        | "las"
-                        | "of"
-                        | "de"
-                        | "alergia"
-                        | "allergy"
-                )
-        };
+        let joins = |word: usize| listed(word) || WORDS.contains(reading.word(word));
         // "Not allergic to eggs, penicillin: rash": a value after the name states another allergy.
         let mentioned = matches!(reading.word(placed.words.end), ":" | "→" | "->" | "(" | "–");
         let parted = between.clone().any(|word| reading.word(word) == ",");
@@ -210,187 +185,13 @@ fn names_unknown(doc: &AnalyzedDocument<'_>, hit: &Range<usize>, before: &Range<
 
 /// "From the list", "del historial": it is the record that something is taken from.
 fn is_of_record(doc: &AnalyzedDocument<'_>, from: usize) -> bool {
-    (from..from + 4).any(|at| {
-        matches!(
-            doc.reading.word(at),
-            "list"
-                | "chart"
-                | "record"
-                | "records"
-                | "notes"
-                | "file"
-                | "lista"
-                | "historia"
-                | "historial"
-                | "ficha"
-                | "registro"
-                | "expediente"
-        )
-    })
+    static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "refuted.is_of_record");
+    (from..from + 4).any(|at| WORDS.contains(doc.reading.word(at)))
 }
 
 /// Words without content: the clause goes on about the substance before.
 pub(super) fn is_small(word: &str) -> bool {
-    super::retracted::takes(word) || word.bytes().all(|byte| !byte.is_ascii_alphabetic()) || SMALL.contains(&word)
+    super::retracted::takes(word) || word.bytes().all(|byte| !byte.is_ascii_alphabetic()) || SMALL.contains(word)
 }
 
-const SMALL: &[&str] = &[
-    "the",
-    "a",
-    "an",
-    "this",
-    "that",
-    "it",
-    "them",
-    "those",
-    "he",
-    "she",
-    "i",
-    "they",
-    "his",
-    "her",
-    "my",
-    "their",
-    "is",
-    "was",
-    "are",
-    "were",
-    "has",
-    "had",
-    "have",
-    "been",
-    "be",
-    "being",
-    "'s",
-    "'ve",
-    "now",
-    "then",
-    "since",
-    "later",
-    "again",
-    "already",
-    "and",
-    "so",
-    "also",
-    "as",
-    "adult",
-    "child",
-    "in",
-    "at",
-    "on",
-    "by",
-    "of",
-    "for",
-    "with",
-    "last",
-    "year",
-    "years",
-    "ago",
-    "clinic",
-    "patient",
-    "pt",
-    "says",
-    "said",
-    "reports",
-    "states",
-    "told",
-    "confirmed",
-    "subsequently",
-    "previously",
-    "recently",
-    "well",
-    "allergy",
-    "allergist",
-    "no",
-    "not",
-    "all",
-    "both",
-    "mum",
-    "mom",
-    "mother",
-    "which",
-    "who",
-    "whole",
-    "el",
-    "la",
-    "lo",
-    "los",
-    "las",
-    "un",
-    "una",
-    "se",
-    "le",
-    "me",
-    "ha",
-    "han",
-    "he",
-    "habia",
-    "fue",
-    "es",
-    "era",
-    "esta",
-    "estaba",
-    "ya",
-    "ahora",
-    "luego",
-    "despues",
-    "posteriormente",
-    "actualmente",
-    "desde",
-    "entonces",
-    "en",
-    "y",
-    "que",
-    "de",
-    "del",
-    "al",
-    "por",
-    "para",
-    "con",
-    "paciente",
-    "dice",
-    "refiere",
-    "comenta",
-    "alergia",
-    "alergologia",
-    "madre",
-    "mama",
-    "su",
-    "sus",
-    "si",
-    "muy",
-    "bien",
-    "todo",
-    "todos",
-    "today",
-    "hoy",
-    "aun",
-    "todavia",
-    "ella",
-    "eso",
-    "esa",
-    "ese",
-    "esto",
-    "esta",
-    "test",
-    "challenge",
-    "prueba",
-    "provocacion",
-    "both",
-    "either",
-    "once",
-    "twice",
-    "vez",
-    "veces",
-    "can",
-    "could",
-    "does",
-    "do",
-    "did",
-    "puede",
-    "pudo",
-    "some",
-    "any",
-    "other",
-    "anos",
-];
+static SMALL: WordList = WordList::listed(word_lists::ALLERGIES, "refuted.small");

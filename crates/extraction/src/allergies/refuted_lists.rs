@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyMention, AllergyRules};
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::medication::SentenceDrugs;
 use crate::{Experiencer, Temporality};
 
@@ -13,27 +14,12 @@ const TITLE: usize = 8;
 impl AllergyRules {
     /// "Látex (-)", "penicilina, niega", "latex: denied": the value of the one before it.
     pub(super) fn is_denied_value(&self, doc: &AnalyzedDocument<'_>, placed: &AllergyMention) -> bool {
+        static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "refuted_lists.is_denied_value");
         let reading = doc.reading;
         let word = |at: usize| reading.word(at);
         let quoted = word(placed.words.end) == "\"" && matches!(word(placed.words.end + 1), "-" | "–" | "—" | ":");
         let at = placed.words.end + usize::from(quoted);
-        let denies = |word: &str| {
-            matches!(
-                word,
-                "niega"
-                    | "niegan"
-                    | "negado"
-                    | "negada"
-                    | "denies"
-                    | "denied"
-                    | "negative"
-                    | "negativo"
-                    | "negativa"
-                    | "neg"
-                    | "no"
-                    | "nil"
-            )
-        };
+        let denies = |word: &str| WORDS.contains(word);
         let sign = |word: &str| matches!(word, "-" | "–" | "—");
         if word(at) == "(-)" || word(at) == "(" && word(at + 2) == ")" && (denies(word(at + 1)) || sign(word(at + 1))) {
             return true;
@@ -137,30 +123,7 @@ impl AllergyRules {
 }
 
 /// Words of a title over refuted allergies.
-const REFUTED: &[&str] = &[
-    "descartad",
-    "refutad",
-    "refuted",
-    "retirad",
-    "superad",
-    "desmentid",
-    "anulad",
-    "eliminad",
-    "fals",
-    "excluid",
-    "excluded",
-    "disprov",
-    "outgrown",
-    "removed",
-    "ruled",
-    "resuelt",
-    "resolved",
-    "withdrawn",
-    "wrongly",
-    "error",
-    "erronea",
-    "historica",
-];
+static REFUTED: WordList = WordList::listed(word_lists::ALLERGIES, "refuted_lists.refuted");
 
 /// "Latex – removed", "penicilina: descartada".
 fn is_refuted(word: &str) -> bool {

@@ -3,89 +3,24 @@
 use std::ops::Range;
 
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 
 /// Words between what says that a person was treated and the medicine that was used.
 const TREATED: usize = 4;
 
-/// Stems of treating, and of beginning a replacement.
-const TREATS: &[&str] = &[
-    "tratad",
-    "manejad",
-    "manejo",
-    "premedic",
-    "sustitu",
-    "reemplaz",
-    "substitut",
-    "replac",
-    "trata",
-    "treat",
-    "started",
-    "prescri",
-    "pauta",
-    "inicia",
-    "recet",
-    "managed",
-    "cedio",
-    "cedieron",
-    "cede",
-    "revirti",
-    "revers",
-    "controlad",
-];
+static TREATS: WordList = WordList::listed(word_lists::ALLERGIES, "remedies.treats");
 
 /// "Anaphylaxis (adrenaline x2)", "managed with hydrocortisone", "premedicated with prednisone/diphenhydramine",
 /// "cefazolin was replaced by clindamycin": a remedy against a reaction, or a replacement of its cause, caused none.
 /// `first` is the first substance of the sentence.
 pub(super) fn is_treatment(doc: &AnalyzedDocument<'_>, words: &Range<usize>, name: &str, first: bool) -> bool {
-    const RESCUE: &[&str] = &[
-        "epinephrine",
-        "diphenhydramine",
-        "chlorpheniramine",
-        "cetirizine",
-        "loratadine",
-        "hydrocortisone",
-        "prednisone",
-        "prednisolone",
-        "methylprednisolone",
-        "dexamethasone",
-        "promethazine",
-        "benztropine",
-        "biperiden",
-        "albuterol",
-    ];
+    static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "remedies.is_treatment");
+    static RESCUE: WordList = WordList::listed(word_lists::ALLERGIES, "remedies.rescue");
     let reading = doc.reading;
     let start = reading.sentences[reading.sentence_of(words.start)].words.start;
     let before = words.start.saturating_sub(TREATED).max(start)..words.start;
     let treats = |word: &str| TREATS.iter().any(|stem| word.starts_with(stem));
-    let gives = |word: &str| {
-        matches!(
-            word,
-            "given"
-                | "gave"
-                | "got"
-                | "needed"
-                | "required"
-                | "received"
-                | "needing"
-                | "pusieron"
-                | "puso"
-                | "dieron"
-                | "dio"
-                | "recibio"
-                | "administro"
-                | "administraron"
-                | "requirio"
-                | "necesito"
-                | "ponerle"
-                | "ponerme"
-                | "darle"
-                | "administrarle"
-                | "con"
-                | "with"
-                | "("
-                | "→"
-        )
-    };
+    let gives = |word: &str| WORDS.contains(word);
     let parted = |at: usize| matches!(reading.word(at), "." | ";");
     let within = || before.clone().rev().take_while(|at| !parted(*at));
     let linked = |at: usize| (at + 1..words.start).all(|word| !parted(word));
@@ -100,7 +35,7 @@ pub(super) fn is_treatment(doc: &AnalyzedDocument<'_>, words: &Range<usize>, nam
     let joined = matches!(reading.word(words.start.wrapping_sub(1)), "/" | "+" | "and" | "y" | "e");
     let after =
         matches!(reading.word(words.end), "x" | "x2" | "x1" | "x3" | "given" | "im" | "iv" | "needed" | "required");
-    RESCUE.contains(&name) && (name == "epinephrine" || joined || after || within().any(|at| gives(reading.word(at))))
+    RESCUE.contains(name) && (name == "epinephrine" || joined || after || within().any(|at| gives(reading.word(at))))
 }
 
 /// Remedies carried against an allergy: "epi pen expired" names no allergen.
@@ -111,20 +46,7 @@ pub(super) fn is_remedy(word: &str) -> bool {
 
 /// Adrenaline in a pen, by its brand or as one: carried for an allergy, whatever the sentence says.
 pub(crate) fn is_pen(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
-    const BRANDS: &[&str] = &[
-        "epipen",
-        "anapen",
-        "jext",
-        "altellus",
-        "emerade",
-        "autoinyect",
-        "autoinj",
-        "auvi",
-        "neffy",
-        "symjepi",
-        "adrenaclick",
-        "penepin",
-    ];
+    static BRANDS: WordList = WordList::listed(word_lists::ALLERGIES, "remedies.brands");
     const WORDS: &[&str] = &["pen", "pens", "pluma", "boligrafo", "autoinyector", "autoinjector", "injector"];
     let brand = |word: &str| BRANDS.iter().any(|brand| word.starts_with(brand));
     let adrenaline =

@@ -7,6 +7,7 @@ use super::refuted::{NamedSubstance, is_anothers_denial, names_another};
 use super::{AllergyFindings, AllergyFrame, AllergyMention, AllergyRules, WORDS};
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::PhraseMatcher;
 use crate::medication::SentenceDrugs;
 use crate::phrase_trie::TrieBuilder;
@@ -209,6 +210,7 @@ impl AllergyRules {
 
     /// "Tolerated 300 mg", "tolerated amoxicillin since": not "tolerates cephalosporins", which is another substance.
     fn of_the_same(&self, doc: &AnalyzedDocument<'_>, tolerated: &Range<usize>, placed: &AllergyMention) -> bool {
+        static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "retracted.of_the_same");
         let reading = doc.reading;
         let sentence = &reading.sentences[reading.sentence_of(tolerated.start)];
         let before = tolerated.start.saturating_sub(2)..tolerated.start;
@@ -230,21 +232,7 @@ impl AllergyRules {
         object.is_empty()
             || reading.words[tolerated.end.min(reading.words.len() - 1)].punctuation
             || word(tolerated.end).starts_with(|c: char| c.is_ascii_digit())
-            || matches!(
-                word(tolerated.end),
-                "since"
-                    | "in"
-                    | "it"
-                    | "without"
-                    | "well"
-                    | "fine"
-                    | "now"
-                    | "sin"
-                    | "bien"
-                    | "despues"
-                    | "ahora"
-                    | "with"
-            )
+            || WORDS.contains(word(tolerated.end))
             || object.clone().any(|at| word(at) == said)
     }
 }
@@ -262,42 +250,8 @@ fn is_side_effect(doc: &AnalyzedDocument<'_>, placed: &AllergyMention) -> bool {
 
 /// A verb of taking or eating, as used for something that did no harm.
 pub(super) fn takes(word: &str) -> bool {
-    matches!(
-        word,
-        "had"
-            | "has"
-            | "have"
-            | "taken"
-            | "takes"
-            | "take"
-            | "took"
-            | "eaten"
-            | "eats"
-            | "eat"
-            | "ate"
-            | "given"
-            | "used"
-            | "drinks"
-            | "tolerated"
-            | "tomado"
-            | "tomo"
-            | "toma"
-            | "tome"
-            | "comido"
-            | "come"
-            | "como"
-            | "comi"
-            | "recibido"
-            | "puesto"
-            | "dado"
-            | "usado"
-            | "tolera"
-            | "tolero"
-            | "tolerado"
-            | "recibio"
-            | "pusieron"
-            | "dieron"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "retracted.takes");
+    WORDS.contains(word)
 }
 
 /// Whether a word names what an allergy is to, or one of its kind: amoxicillin to penicillin, prawns to shellfish.

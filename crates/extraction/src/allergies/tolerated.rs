@@ -5,6 +5,7 @@
 use super::retracted::{is_related, takes};
 use super::{AllergenMention, AllergyFindings, AllergyFrame, AllergyRules, is_dosed};
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::structure::Section;
 use crate::{Experiencer, Temporality};
 use anamnesis_text::Speaker;
@@ -12,24 +13,7 @@ use anamnesis_text::Speaker;
 /// Words between the name of a substance and the statement that it did no harm.
 const REACH: usize = 9;
 /// Past forms of taking and of giving.
-const PAST: &[&str] = &[
-    "had",
-    "took",
-    "taken",
-    "given",
-    "ate",
-    "eaten",
-    "tomado",
-    "comido",
-    "recibido",
-    "recibio",
-    "pusieron",
-    "dieron",
-    "puse",
-    "puso",
-    "dio",
-    "administraron",
-];
+static PAST: WordList = WordList::listed(word_lists::ALLERGIES, "tolerated.past");
 
 impl AllergyRules {
     /// Denies the allergy to a substance of a sentence that says that it was tolerated.
@@ -56,7 +40,7 @@ impl AllergyRules {
             }
             let from = nth.checked_sub(1).map_or(words.start, |before| substances[before].words.end);
             let to = substances.get(nth + 1).map_or(words.end, |next| next.words.start);
-            let past = |at: usize| PAST.contains(&reading.word(at)) || is_accented_past(doc, at);
+            let past = |at: usize| PAST.contains(reading.word(at)) || is_accented_past(doc, at);
             let taken =
                 (from..to).find(|at| if substance.drug { past(*at) } else { past(*at) || takes(reading.word(*at)) });
             let Some(verb) = taken else { continue };

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::AllergyRules;
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 
 /// Words before a reaction in which it is said as a complaint, and after it in which it is said since when.
 const AHEAD: usize = 8;
@@ -65,33 +66,9 @@ fn complains(word: &str, next: &str) -> bool {
 
 /// "Desde ayer", "since Monday", "for two days", "today": not "since childhood".
 fn is_of_now(doc: &AnalyzedDocument<'_>, at: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::ALLERGIES, "unrelated_complaints.is_of_now");
     let word = |ahead: usize| doc.reading.word(at + ahead);
-    let day = |word: &str| {
-        matches!(
-            word,
-            "yesterday"
-                | "today"
-                | "tonight"
-                | "hoy"
-                | "ayer"
-                | "anoche"
-                | "anteayer"
-                | "lunes"
-                | "martes"
-                | "miercoles"
-                | "jueves"
-                | "viernes"
-                | "sabado"
-                | "domingo"
-                | "monday"
-                | "tuesday"
-                | "wednesday"
-                | "thursday"
-                | "friday"
-                | "saturday"
-                | "sunday"
-        )
-    };
+    let day = |word: &str| WORDS.contains(word);
     let span = |word: &str| {
         matches!(word, "day" | "days" | "hour" | "hours" | "week" | "weeks" | "dia" | "dias" | "hora" | "horas")
             || matches!(word, "semana" | "semanas")

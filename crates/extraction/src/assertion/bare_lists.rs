@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::CueScope;
 use super::cues::{CueCategory, CueDirection, CueHit, Cues};
 use super::scope_words::RESUMES;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Where the finding ends that begins at a word, if one does.
@@ -17,51 +18,9 @@ const LEADING: &[&str] = &[
     "una", "tampoco", "no", "of", "nil",
 ];
 /// Words that may come after a finding without stating it.
-const TRAILING: &[&str] = &[
-    "at",
-    "present",
-    "currently",
-    "today",
-    "presently",
-    "actualmente",
-    "hoy",
-    "actual",
-    "reported",
-    "noted",
-    "either",
-    "whatsoever",
-    "tampoco",
-];
+static TRAILING: WordList = WordList::listed(word_lists::ASSERTION, "bare_lists.trailing");
 /// Words of an item that states something new.
-const STATES: &[&str] = &[
-    "normal",
-    "normales",
-    "clear",
-    "stable",
-    "alert",
-    "oriented",
-    "soft",
-    "intact",
-    "present",
-    "presente",
-    "presentes",
-    "consciente",
-    "orientado",
-    "orientada",
-    "blando",
-    "estable",
-    "afebril",
-    "afebrile",
-    "conservado",
-    "conservada",
-    "yes",
-    "si",
-    "positive",
-    "positivo",
-    "regular",
-    "mild",
-    "leve",
-];
+static STATES: WordList = WordList::listed(word_lists::ASSERTION, "bare_lists.states");
 /// Words of one list.
 const LONGEST: usize = 60;
 
@@ -137,7 +96,7 @@ impl BareList<'_, '_> {
     fn is_attribute(&self, word: usize, limit: usize) -> bool {
         let text = self.reading.word(word);
         // "Not hopeless, just tired", "she isn't depressed, she is exhausted".
-        let said = STATES.contains(&text) || RESUMES.contains(&text);
+        let said = STATES.contains(text) || RESUMES.contains(text);
         let plain = text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_lowercase()) && !said;
         plain && self.category(word).is_none() && (self.finding)(word + 1) == Some(limit)
     }
@@ -150,7 +109,7 @@ impl BareList<'_, '_> {
             let text = self.reading.word(word);
             if let Some(end) = (self.finding)(word).filter(|end| *end <= within.end) {
                 (word, any) = (end, true);
-            } else if LEADING.contains(&text) || (any && TRAILING.contains(&text)) || matches!(text, "," | "/") {
+            } else if LEADING.contains(&text) || (any && TRAILING.contains(text)) || matches!(text, "," | "/") {
                 word += 1;
             } else if !any && self.is_attribute(word, within.end) {
                 word += 1;
@@ -161,7 +120,7 @@ impl BareList<'_, '_> {
                     Some(CueCategory::Verb | CueCategory::End | CueCategory::Uncertain | CueCategory::Negated)
                 );
                 let plain = text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_lowercase());
-                return alone && free && plain && !STATES.contains(&text);
+                return alone && free && plain && !STATES.contains(text);
             }
         }
         any

@@ -24,6 +24,7 @@ use people::{PersonMention, PersonWords, is_self, returns};
 pub(super) use topic::TopicState;
 
 use super::subjects::FILE;
+use crate::lexicon::word_lists::{self, WordList};
 use words::{is_allergic, is_treated, of_patient};
 
 /// Words of one clause about a person.
@@ -306,24 +307,8 @@ impl PersonSentence<'_, '_> {
     }
 
     fn is_theirs(&self, mut words: Range<usize>) -> bool {
-        words.all(|at| {
-            !matches!(
-                self.word(at),
-                "him"
-                    | "her"
-                    | "his"
-                    | "he"
-                    | "she"
-                    | "su"
-                    | "sus"
-                    | "le"
-                    | "que"
-                    | "that"
-                    | "about"
-                    | ","
-                    | "paciente"
-            )
-        })
+        static WORDS: WordList = WordList::listed(word_lists::ASSERTION, "experiencer.is_theirs");
+        words.all(|at| !WORDS.contains(self.word(at)))
     }
 
     /// Where a clause about a person ends, and where the patient comes back as its subject.

@@ -6,40 +6,11 @@ use std::ops::Range;
 use super::CueScope;
 use super::bare_lists::FindingAt;
 use super::cues::{CueCategory, CueHit, Cues};
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::{TextSentence, TokenizedText};
 
 /// Folded nouns before "de mama" that make it the breast.
-const OF_THE_BREAST: &[&str] = &[
-    "cancer",
-    "ca",
-    "carcinoma",
-    "adenocarcinoma",
-    "tumor",
-    "tumores",
-    "neoplasia",
-    "neo",
-    "nodulo",
-    "nodulos",
-    "bulto",
-    "biopsia",
-    "dolor",
-    "ecografia",
-    "eco",
-    "mamografia",
-    "reconstruccion",
-    "cirugia",
-    "quiste",
-    "quistes",
-    "protesis",
-    "exploracion",
-    "autoexploracion",
-    "fibroadenoma",
-    "unidad",
-    "absceso",
-    "infeccion",
-    "cribado",
-    "mastectomia",
-];
+static OF_THE_BREAST: WordList = WordList::listed(word_lists::ASSERTION, "kinship_words.of_the_breast");
 const SIDES: &[&str] = &["izquierda", "derecha", "izq", "dcha", "der", "derechas", "bilateral"];
 const NUMBERS: &[&str] = &[
     "un", "una", "one", "two", "three", "four", "five", "six", "dos", "tres", "cuatro", "cinco", "seis", "1", "2", "3",
@@ -47,31 +18,7 @@ const NUMBERS: &[&str] = &[
 ];
 
 /// Nouns of which "familiar" is an adjective: "médico familiar", "conflictos familiares".
-const OF_THE_FAMILY: &[&str] = &[
-    "medic",
-    "doctor",
-    "terapi",
-    "terapeuta",
-    "medicina",
-    "enfermer",
-    "planificacion",
-    "nucleo",
-    "apoyo",
-    "entorno",
-    "conflicto",
-    "ambiente",
-    "cuidador",
-    "dinamica",
-    "reunion",
-    "sesion",
-    "consulta",
-    "unidad",
-    "soporte",
-    "contexto",
-    "discusion",
-    "convivencia",
-    "relaciones",
-];
+static OF_THE_FAMILY: WordList = WordList::listed(word_lists::ASSERTION, "kinship_words.of_the_family");
 
 /// Whether a cue for a relative means something else.
 pub(super) fn is_homonym(reading: &TokenizedText<'_>, hit: &CueHit, cues: &Cues) -> bool {
@@ -155,23 +102,11 @@ const DIED_OF: usize = 7;
 
 /// A person who died is not the patient: "died in 2016 of a stroke", "falleció de infarto", "finada x DM2".
 pub(super) fn died(reading: &TokenizedText<'_>, sentence: &TextSentence, finding: &FindingAt<'_>) -> Vec<CueScope> {
+    static WORDS: WordList = WordList::listed(word_lists::ASSERTION, "kinship_words.died");
     let mut out = Vec::new();
     for word in sentence.words.clone() {
-        let dead = matches!(
-            reading.word(word),
-            "died"
-                | "deceased"
-                | "murio"
-                | "fallecio"
-                | "finado"
-                | "finada"
-                | "fallecido"
-                | "fallecida"
-                | "muerto"
-                | "muerta"
-                | "murieron"
-                | "fallecieron"
-        ) || reading.word(word) == "passed" && matches!(reading.word(word + 1), "away" | "of" | "from");
+        let dead = WORDS.contains(reading.word(word))
+            || reading.word(word) == "passed" && matches!(reading.word(word + 1), "away" | "of" | "from");
         if !dead {
             continue;
         }

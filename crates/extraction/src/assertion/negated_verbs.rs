@@ -1,6 +1,7 @@
 //! "No entiende mi miedo" denies the understanding, not the fear: a denial that is spent on its verb.
 
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::{PhraseMatch, PhraseMatcher};
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
@@ -20,33 +21,7 @@ pub(crate) struct NegatedVerbs {
 const HELPERS: &[&str] = &["do", "does", "did", "ca", "can", "could", "wo", "will", "would", "should", "need", "must"];
 /// Spanish helpers that a participle follows, and those that an infinitive follows.
 const PERFECT: &[&str] = &["he", "has", "ha", "hemos", "han", "habia", "habian"];
-const MODAL: &[&str] = &[
-    "puedo",
-    "puede",
-    "pueden",
-    "podia",
-    "pude",
-    "pudo",
-    "podido",
-    "quiero",
-    "quiere",
-    "quise",
-    "quiso",
-    "querido",
-    "logro",
-    "logra",
-    "logre",
-    "logrado",
-    "consigo",
-    "consigue",
-    "consegui",
-    "conseguido",
-    "sabe",
-    "debo",
-    "debe",
-    "a",
-    "de",
-];
+static MODAL: WordList = WordList::listed(word_lists::ASSERTION, "negated_verbs.modal");
 
 impl NegatedVerbs {
     pub(crate) fn builtin(trie: &mut TrieBuilder) -> Self {
@@ -95,7 +70,7 @@ impl NegatedVerbs {
         let before = word.checked_sub(1).map_or("", |before| reading.word(before));
         let ends = |endings: &[&str]| letters && endings.iter().any(|ending| text.ends_with(ending));
         (PERFECT.contains(&before) && ends(&["ado", "ido", "isto", "icho", "echo", "uesto", "ierto", "elto"]))
-            || (MODAL.contains(&before)
+            || (MODAL.contains(before)
                 && ends(&[
                     "ar", "er", "ir", "arme", "erme", "irme", "arse", "erse", "irse", "arlo", "erlo", "arla", "erla",
                 ]))

@@ -3,6 +3,7 @@
 use super::CueScope;
 use super::bare_lists::FindingAt;
 use super::cues::CueCategory;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::{TextSentence, TokenizedText};
 
 /// Words between the noun and its verb.
@@ -47,26 +48,6 @@ fn is_diagnosis(word: &str) -> bool {
 }
 
 fn changes(word: &str) -> bool {
-    matches!(
-        word,
-        "changed"
-            | "revised"
-            | "reclassified"
-            | "amended"
-            | "updated"
-            | "corrected"
-            | "cambia"
-            | "cambio"
-            | "cambiado"
-            | "cambiamos"
-            | "modifica"
-            | "modifico"
-            | "modificado"
-            | "corrige"
-            | "corregido"
-            | "reformula"
-            | "reformulo"
-            | "reclasifica"
-            | "sustituye"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::ASSERTION, "replaced_diagnoses.changes");
+    WORDS.contains(word)
 }

@@ -12,14 +12,10 @@ use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING, OF_NOW, PA
 use super::subjects::after_name;
 use super::{CueScope, clauses};
 use crate::dialogue::Polarity;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
-/// Words that carry no finding: a verb right after them still belongs to the cue ("no se que tenga").
-const FUNCTION_WORDS: &[&str] = &[
-    "a", "al", "and", "any", "be", "been", "de", "del", "e", "el", "en", "have", "he", "her", "his", "i", "it", "la",
-    "las", "le", "les", "lo", "los", "me", "mi", "my", "o", "of", "or", "por", "que", "se", "she", "su", "sus", "te",
-    "that", "the", "they", "to", "un", "una", "ya", "you", "y", "also", "tampoco", "him", "has", "had",
-];
+static FUNCTION_WORDS: WordList = WordList::listed(word_lists::ASSERTION, "scope.function_words");
 const COORDINATORS: &[&str] = &["ni", "o", "u", "or", "nor", "and", "y", "e"];
 /// Words of the subject of a clause, before its verb.
 const SUBJECT: usize = 6;
@@ -201,7 +197,7 @@ impl ScopeSentence<'_, '_> {
         matches!(self.reading.word(next), "," | "." | ";" | ")" | "(" | "/" | "-")
             || matches!(self.category_at(next), Some(CueCategory::End | CueCategory::Verb))
             || COORDINATORS.contains(&self.reading.word(next))
-            || FOLLOWS_CLOSING.contains(&self.reading.word(next))
+            || FOLLOWS_CLOSING.contains(self.reading.word(next))
     }
 
     /// A colon, dash or equals sign comes before it.
@@ -228,7 +224,7 @@ impl ScopeSentence<'_, '_> {
         if ARTICLES.contains(&next) || ARTICLES.contains(&last) || matches!(last, "de" | "del") {
             return true;
         }
-        if FOLLOWS_CLOSING.contains(&next) {
+        if FOLLOWS_CLOSING.contains(next) {
             return false;
         }
         let opens = hit.words.start == self.words.start
@@ -240,29 +236,14 @@ impl ScopeSentence<'_, '_> {
 
     /// Only a conjunction comes before it in its clause.
     fn opens_clause(&self, hit: &CueHit) -> bool {
+        static WORDS: WordList = WordList::listed(word_lists::ASSERTION, "scope.opens_clause");
         let before = hit.words.start.wrapping_sub(1);
         // "Asma, de bebé lo hospitalizaron": a clause begins after the comma; "asma, de bebé" and "…, in remission since" not.
         let next = self.reading.word(hit.words.end);
         let goes_on = hit.words.end < self.words.end
             && !self.reading.words[hit.words.end].punctuation
             && !COORDINATORS.contains(&next)
-            && !matches!(
-                next,
-                "since"
-                    | "desde"
-                    | "on"
-                    | "con"
-                    | "with"
-                    | "in"
-                    | "en"
-                    | "until"
-                    | "hasta"
-                    | "por"
-                    | "for"
-                    | "at"
-                    | "from"
-                    | "a"
-            );
+            && !WORDS.contains(next);
         hit.words.start <= self.words.start
             || goes_on && self.reading.word(before) == ","
             || matches!(self.reading.word(before), ";" | "(" | ":" | "and" | "y" | "e" | "que")
@@ -363,7 +344,7 @@ impl ScopeSentence<'_, '_> {
                 {
                     return word;
                 }
-                _ => said |= word >= named && !FUNCTION_WORDS.contains(&text),
+                _ => said |= word >= named && !FUNCTION_WORDS.contains(text),
             }
             counted += 1;
             word += 1;

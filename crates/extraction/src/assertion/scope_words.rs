@@ -1,30 +1,9 @@
 //! Words by which the scope of a cue opens, ends or goes on.
 
+use crate::lexicon::word_lists::{self, WordList};
+
 /// A comma and one of these begin a statement: "no quiero dañar a nadie, solo quiero …".
-pub(super) const RESUMES: &[&str] = &[
-    "she",
-    "he",
-    "they",
-    "instead",
-    "rather",
-    "solo",
-    "solamente",
-    "nada",
-    "just",
-    "only",
-    "i",
-    "yo",
-    "it",
-    "we",
-    "sino",
-    "gives",
-    "gave",
-    "makes",
-    "made",
-    "causes",
-    "caused",
-    "me",
-];
+pub(super) static RESUMES: WordList = WordList::listed(word_lists::ASSERTION, "scope_words.resumes");
 // "Descartar meningitis" is an order; "tras descartar meningitis" excludes it.
 /// Words before "descartar" that make it an exclusion.
 pub(super) const EXCLUDES: &[&str] = &[
@@ -37,28 +16,7 @@ pub(super) const CAUSES: &[&str] =
 pub(super) const ARTICLES: &[&str] =
     &["el", "la", "los", "las", "su", "sus", "mi", "mis", "un", "una", "al", "the", "his", "her", "my"];
 /// Words that may follow a closing cue without changing it.
-pub(super) const FOLLOWS_CLOSING: &[&str] = &[
-    "tambien",
-    "espontaneamente",
-    "de",
-    "spontaneously",
-    "also",
-    "en",
-    "para",
-    "desde",
-    "hoy",
-    "at",
-    "in",
-    "for",
-    "today",
-    "by",
-    "since",
-    "a",
-    "al",
-    "por",
-    "tras",
-    "con",
-];
+pub(super) static FOLLOWS_CLOSING: WordList = WordList::listed(word_lists::ASSERTION, "scope_words.follows_closing");
 // "Asthma clinic" names a clinic; "bisoprolol until the clinic" names the medicine as well.
 /// Words that end the name of a thing which is named after an illness or a medicine.
 pub(super) const PARTS_A_NAME: &[&str] = &[

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::CueScope;
 use super::bare_lists::FindingAt;
 use super::cues::CueCategory;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Pairs of a finding and its value that make a row.
@@ -14,27 +15,7 @@ const ROW: usize = 2;
 /// Longest title over absent findings.
 const TITLE: usize = 4;
 /// The negative symptoms of a psychosis, which are there.
-const OF_PSYCHOSIS: &[&str] = &[
-    "abulia",
-    "alogia",
-    "apatia",
-    "anhedonia",
-    "aplanamiento",
-    "asociabilidad",
-    "embotamiento",
-    "pobreza",
-    "aislamiento",
-    "retraimiento",
-    "avolition",
-    "apathy",
-    "blunted",
-    "flat",
-    "flattened",
-    "asociality",
-    "social",
-    "poverty",
-    "restricted",
-];
+static OF_PSYCHOSIS: WordList = WordList::listed(word_lists::ASSERTION, "sign_rows.of_psychosis");
 
 /// The result of the signs of a sentence.
 #[derive(Default)]
@@ -173,7 +154,7 @@ impl SignRow<'_, '_> {
         let small = (self.words.start..first).all(|at| known(at) || self.reading.words[at].punctuation);
         let colon = first + 1 + usize::from(known(first + 1));
         let plain = matches!(self.word(first), "negative" | "positive") && colon == first + 1;
-        if !small || plain || self.word(colon) != ":" || OF_PSYCHOSIS.contains(&self.word(colon + 1)) {
+        if !small || plain || self.word(colon) != ":" || OF_PSYCHOSIS.contains(self.word(colon + 1)) {
             return;
         }
         let stops = |at: &usize| matches!(self.word(*at), "." | ";") || title(at);

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::NamedCondition;
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::{PhraseMatch, PhraseMatcher};
 use crate::phrase_trie::TrieBuilder;
 use crate::structure::Section;
@@ -175,26 +176,10 @@ impl Abbreviations {
 
 /// "EM: suspicaz": letters that head their line are its title, unless a value follows ("DM: no").
 fn is_label(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "abbreviations.is_label");
     let reading = doc.reading;
     let opens = reading.sentences[reading.sentence_of(words.start)].words.start == words.start;
-    let value = matches!(
-        reading.word(words.end + 1),
-        "yes"
-            | "no"
-            | "si"
-            | "neg"
-            | "pos"
-            | "negativo"
-            | "positivo"
-            | "niega"
-            | "denies"
-            | "y"
-            | "n"
-            | "("
-            | "-"
-            | "+"
-            | "0"
-    );
+    let value = WORDS.contains(reading.word(words.end + 1));
     opens && reading.word(words.end) == ":" && !value
 }
 
@@ -289,29 +274,6 @@ fn is_neighbour(doc: &AnalyzedDocument<'_>, one: &Range<usize>, other: &Range<us
 
 /// Words between the items of a list.
 fn is_separator(word: &str) -> bool {
-    matches!(
-        word,
-        "," | ";"
-            | "/"
-            | "+"
-            | "&"
-            | "."
-            | ":"
-            | "-"
-            | "•"
-            | "*"
-            | "y"
-            | "e"
-            | "o"
-            | "u"
-            | "ni"
-            | "no"
-            | "sin"
-            | "and"
-            | "or"
-            | "nor"
-            | "("
-            | ")"
-            | "?"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "abbreviations.is_separator");
+    WORDS.contains(word)
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::NamedCondition;
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::{PhraseMatcher, expand};
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
@@ -51,29 +52,8 @@ impl UnlistedConditions {
 
     /// Whether the word is announced as an illness: "h/o", "dx de", "no".
     pub(crate) fn announces(&self, reading: &TokenizedText<'_>, within: &Range<usize>, word: usize) -> bool {
-        let denied = word > within.start
-            && matches!(
-                reading.word(word - 1),
-                "no" | "nil"
-                    | "denies"
-                    | "sin"
-                    | "niega"
-                    | "known"
-                    | "new"
-                    | "conocida"
-                    | "conocido"
-                    | "nueva"
-                    | "descartar"
-                    | "impresiona"
-                    | "sospecha"
-                    | "probable"
-                    | "posible"
-                    | "possible"
-                    | "query"
-                    | "d/c"
-                    | "r/o"
-                    | "?"
-            );
+        static WORDS: WordList = WordList::listed(word_lists::GENERAL, "unlisted.announces");
+        let denied = word > within.start && WORDS.contains(reading.word(word - 1));
         // "PE descartada", "SNM poco probable", "TAB vs …": judged right after.
         let judged = (word + 1..within.end.min(word + 3)).any(|after| {
             let said = reading.word(after);

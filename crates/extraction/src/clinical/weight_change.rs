@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::NamedCondition;
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
@@ -50,43 +51,6 @@ impl WeightRules {
 
 /// A number, or a word that comes with one.
 fn is_amount(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit())
-        || anamnesis_text::begins_number(word)
-        || matches!(
-            word,
-            "a" | "about"
-                | "almost"
-                | "around"
-                | "another"
-                | "some"
-                | "several"
-                | "few"
-                | "the"
-                | "from"
-                | "like"
-                | "nearly"
-                | "over"
-                | "my"
-                | "good"
-                | "couple"
-                | "of"
-                | "half"
-                | "and"
-                | "y"
-                | "de"
-                | "unos"
-                | "como"
-                | "casi"
-                | "varios"
-                | "otros"
-                | "los"
-                | "un"
-                | "par"
-                | "medio"
-                | "mas"
-                | "unas"
-                | "peso"
-                | "."
-                | ","
-        )
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "weight_change.is_amount");
+    word.starts_with(|c: char| c.is_ascii_digit()) || anamnesis_text::begins_number(word) || WORDS.contains(word)
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use chrono::{Days, Months, NaiveDate};
 
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 use crate::{Entity, EntityType, Experiencer, Temporality};
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
@@ -18,55 +19,9 @@ const THEN: usize = 5;
 const LONGEST: u64 = 28;
 /// The group of medicines that are given for a time by their nature.
 pub(crate) const COURSE: &str = "antibiotic";
-/// Words before a length that speak of the time since.
-const SINCE: &[&str] = &[
-    "last",
-    "past",
-    "previous",
-    "since",
-    "ago",
-    "been",
-    "ultimos",
-    "ultimas",
-    "desde",
-    "hace",
-    "lleva",
-    "llevo",
-    "llevaba",
-    "took",
-    "had",
-    "tomo",
-    "completed",
-    "completo",
-];
+static SINCE: WordList = WordList::listed(word_lists::DATES, "courses.since");
 
-/// Words that make a length one of supply, of prevention or of the time so far.
-const NO_COURSE: &[&str] = &[
-    "dispensed",
-    "supply",
-    "receta",
-    "nightly",
-    "still",
-    "now",
-    "sigue",
-    "sigo",
-    "on",
-    "taking",
-    "taken",
-    "takes",
-    "toma",
-    "tomando",
-    "lleva",
-    "llevo",
-    "prophylaxis",
-    "prophylactic",
-    "profilaxis",
-    "profilactico",
-    "monthly",
-    "mensual",
-    "long",
-    "maintenance",
-];
+static NO_COURSE: WordList = WordList::listed(word_lists::DATES, "courses.no_course");
 /// Stems of verbs before a medicine that say that it was ended.
 const ENDED: &[&str] = &["suspend", "stop", "dej", "abandon", "discontin", "self", "retir", "quit", "cort"];
 
@@ -86,7 +41,7 @@ pub(super) fn set_course_ends(doc: &AnalyzedDocument<'_>, today: NaiveDate, enti
         let by_nature = entity.group == Some(COURSE)
             && !sentence.clone().any(|word| {
                 let said = reading.word(word);
-                NO_COURSE.contains(&said) || said.starts_with("prophyla") || said.starts_with("profila")
+                NO_COURSE.contains(said) || said.starts_with("prophyla") || said.starts_with("profila")
             });
         let Some((length, stops)) = length(reading, &(mention.end..end), sentence.end, by_nature) else { continue };
         // "For two weeks, then stop" is an order of the day: it is taken until then.
@@ -136,7 +91,7 @@ fn length(
         let (unit, per) = unit(reading.word(word))?;
         let number = number(reading.word(word.checked_sub(1)?))?;
         let before = word.checked_sub(2).filter(|at| *at >= within.start);
-        let since_stated = (word.saturating_sub(5).max(within.start)..word).any(|at| SINCE.contains(&reading.word(at)));
+        let since_stated = (word.saturating_sub(5).max(within.start)..word).any(|at| SINCE.contains(reading.word(at)));
         let bound = before.is_some_and(|at| {
             matches!(reading.word(at), "for" | "x" | "×" | "por" | "durante" | "over" | "/" | "during")
         });

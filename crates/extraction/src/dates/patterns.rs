@@ -7,119 +7,14 @@ use regex::Regex;
 
 use super::DateMention;
 use super::forms::FORMS;
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_text::{Language, Span};
 
-/// Words before a date that make it one of birth.
-const BIRTH: &[&str] = &[
-    "dob",
-    "d.o.b",
-    " born",
-    "of birth",
-    "birthdate",
-    "birth date",
-    "nacid",
-    "nacimiento",
-    "f. nac",
-    "f.nac",
-    "fn:",
-    "fn ",
-];
+static BIRTH: WordList = WordList::listed(word_lists::DATES, "patterns.birth");
 /// Words after a number that make it an amount.
-const AMOUNTS: &[&str] = &[
-    "mg",
-    "ml",
-    "mcg",
-    "g",
-    "kcal",
-    "ui",
-    "iu",
-    "units",
-    "unidades",
-    "steps",
-    "pasos",
-    "euros",
-    "calories",
-    "cc",
-    "hrs",
-    "hours",
-    "tab",
-    "tabs",
-    "tablet",
-    "tablets",
-    "pill",
-    "pills",
-    "comp",
-    "comprimido",
-    "comprimidos",
-    "tableta",
-    "tabletas",
-    "pastilla",
-    "pastillas",
-    "cucharada",
-    "cup",
-    "daily",
-    "films",
-    "strips",
-    "bd",
-    "tds",
-    "h",
-    "times",
-    "veces",
-    "days",
-    "weeks",
-    "wks",
-    "months",
-    "días",
-    "dias",
-    "semanas",
-    "meses",
-    "nodes",
-    "ganglios",
-    "mm",
-    "cm",
-];
+static AMOUNTS: WordList = WordList::listed(word_lists::DATES, "patterns.amounts");
 /// Words before two figures with a stroke that make them a score, a pressure or a sight.
-const SCORES: &[&str] = &[
-    "power",
-    "grade",
-    "grado",
-    "murmur",
-    "soplo",
-    "va",
-    "vision",
-    "acuity",
-    "pain",
-    "dolor",
-    "score",
-    "eva",
-    "gcs",
-    "strength",
-    "mrc",
-    "rass",
-    "bp",
-    "ta",
-    "pa",
-    "t/a",
-    "tension",
-    "tensión",
-    "presion",
-    "presión",
-    "fuerza",
-    "escala",
-    "stage",
-    "ratio",
-    "relacion",
-    "relación",
-    "seretide",
-    "symbicort",
-    "suboxone",
-    "buprenorphine",
-    "co-codamol",
-    "targin",
-    "od",
-    "os",
-    "ou",
-];
+static SCORES: WordList = WordList::listed(word_lists::DATES, "patterns.scores");
 /// Words before three letters of a day of the week that make them a verb or a thing: "he sat".
 const NO_DAY: &[&str] =
     &["he", "she", "i", "we", "they", "it", "just", "and", "who", "that", "the", "in", "was", "newly", "of", "of the"];
@@ -183,7 +78,7 @@ fn is_standalone(text: &str, span: Span) -> bool {
         return false;
     }
     let word: String = after.trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
-    if digits && AMOUNTS.contains(&word.to_lowercase().as_str()) {
+    if digits && AMOUNTS.contains(word.to_lowercase().as_str()) {
         return false;
     }
     let said = text[span.start..span.end].to_lowercase();
@@ -202,7 +97,7 @@ fn is_standalone(text: &str, span: Span) -> bool {
     let from = before.char_indices().rev().nth(44).map_or(0, |(at, _)| at);
     let clause = before[from..].to_lowercase();
     let clause = clause.rsplit(['\n', ';']).next().unwrap_or_default();
-    let scored = |word: &str| SCORES.contains(&word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/'));
+    let scored = |word: &str| SCORES.contains(word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/'));
     if said.contains('/') && said.len() <= 5 && clause.split_whitespace().rev().take(5).any(scored) {
         return false;
     }

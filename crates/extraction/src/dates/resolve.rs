@@ -2,6 +2,7 @@
 
 use chrono::{Datelike as _, Days, Months, NaiveDate, Weekday};
 
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_core::fact_date::{DatePrecision, FactDate};
 use anamnesis_text::{Language, number_words};
 
@@ -203,27 +204,7 @@ pub(super) fn weekday_of(word: &str) -> Option<Weekday> {
 
 /// Days of a month as ordinals: "sixteenth", "twenty first", "vigésimo".
 pub(super) fn ordinal_of(word: &str) -> Option<u32> {
-    const UNITS: &[&str] = &[
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-        "eleventh",
-        "twelfth",
-        "thirteenth",
-        "fourteenth",
-        "fifteenth",
-        "sixteenth",
-        "seventeenth",
-        "eighteenth",
-        "nineteenth",
-    ];
+    static UNITS: WordList = WordList::listed(word_lists::DATES, "resolve.units");
     let unit = |word: &str| UNITS.iter().position(|known| *known == word).and_then(|at| u32::try_from(at + 1).ok());
     let word = word.trim().replace('-', " ");
     match word.split_once(' ') {

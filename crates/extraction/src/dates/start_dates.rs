@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{DateExpression, DateMention};
 use crate::Entity;
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_core::finding::EntityType;
 
 /// Words between a day and its verb.
@@ -14,55 +15,9 @@ const STARTS: &[&str] = &[
     "inici", "empez", "empiez", "comenz", "comienz", "started", "starting", "began", "begun", "commenc", "initiat",
     "prescri", "recet", "pautad", "introduc",
 ];
-const STOPS: &[&str] = &[
-    "abandon",
-    "suspend",
-    "retir",
-    "dejo",
-    "deje",
-    "dejad",
-    "dejan",
-    "interrump",
-    "discontin",
-    "stopp",
-    "quit",
-    "gave",
-    "ceased",
-    "came",
-    "withdr",
-    "dropped",
-    "weaned",
-    "taken",
-    "cambi",
-    "switch",
-    "changed",
-    "complet",
-    "finish",
-    "termin",
-    "acab",
-];
+static STOPS: WordList = WordList::listed(word_lists::DATES, "start_dates.stops");
 
-/// Verbs of an order to begin or to change the dose: never "started", nor "iniciamos", which is past and present alike.
-const ORDERS: &[&str] = &[
-    "start",
-    "begin",
-    "commence",
-    "restart",
-    "resume",
-    "increase",
-    "titrate",
-    "iniciar",
-    "inicie",
-    "empezar",
-    "empiece",
-    "comenzar",
-    "comience",
-    "reiniciar",
-    "reanudar",
-    "subir",
-    "aumentar",
-    "anadir",
-];
+static ORDERS: WordList = WordList::listed(word_lists::DATES, "start_dates.orders");
 /// Words before an order, apart from a sign and the beginning of a sentence.
 const BEFORE_ORDER: &[&str] = &["plan", "to", "will", "and", "then", "y", "va", "a", "se", "debe", "please"];
 
@@ -84,7 +39,7 @@ pub(super) fn is_to_begin(doc: &AnalyzedDocument<'_>, entity: &Entity, mention: 
     let is_from = (date.start.saturating_sub(2)..=date.start).any(from);
     let is_order = |word: usize| {
         let first = word == sentence.start || reading.words[word - 1].punctuation;
-        ORDERS.contains(&reading.word(word)) && (first || BEFORE_ORDER.contains(&reading.word(word - 1)))
+        ORDERS.contains(reading.word(word)) && (first || BEFORE_ORDER.contains(&reading.word(word - 1)))
     };
     is_from && (sentence.start..date.start).any(is_order)
 }
@@ -111,5 +66,5 @@ pub(super) fn is_of_the_start(doc: &AnalyzedDocument<'_>, entity: &Entity, menti
     let to = (date.end..last).find(parts).unwrap_or(last);
     let near = from..to.max(from);
     let Some(start) = nearest(near.clone(), STARTS) else { return false };
-    nearest(near, STOPS).is_none_or(|stop| start < stop)
+    nearest(near, &STOPS).is_none_or(|stop| start < stop)
 }

@@ -4,6 +4,7 @@
 use super::super::analysis::AnalyzedDocument;
 use super::super::lexicon::ConceptMention;
 use super::super::structure::Section;
+use crate::lexicon::word_lists::{self, WordList};
 
 /// Abbreviations are in capitals, organs under a title of operations, and a bare "operations" is a title, unless denied.
 pub(super) fn is_named(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, sentence: usize) -> bool {
@@ -45,49 +46,14 @@ pub(super) fn is_ticked(text: &str) -> bool {
 }
 
 fn is_operations(word: &str) -> bool {
-    matches!(
-        word,
-        "operado"
-            | "operada"
-            | "operaron"
-            | "operated"
-            | "operacion"
-            | "operaciones"
-            | "cirugias"
-            | "surgeries"
-            | "operations"
-            | "quirurgicos"
-            | "quirurgicas"
-            | "iq"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::EVENTS, "ambiguous_names.is_operations");
+    WORDS.contains(word)
 }
 
 /// Short words of the lists that are no abbreviations.
 fn is_word(raw: &str) -> bool {
-    matches!(
-        raw.to_lowercase().as_str(),
-        "fell"
-            | "died"
-            | "dead"
-            | "echo"
-            | "yeso"
-            | "dies"
-            | "cast"
-            | "lost"
-            | "cai"
-            | "caí"
-            | "eco"
-            | "tox"
-            | "paro"
-            | "move"
-            | "fall"
-            | "appy"
-            | "appe"
-            | "cpap"
-            | "emdr"
-            | "rip"
-            | "muda"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::EVENTS, "ambiguous_names.is_word");
+    WORDS.contains(raw.to_lowercase().as_str())
 }
 
 /// Organs for which a year alone marks an illness: "thyroid 2019".

@@ -5,86 +5,16 @@ use std::ops::Range;
 
 use super::super::analysis::AnalyzedDocument;
 use super::super::lexicon::ConceptMention;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Words after a procedure within which its outcome is stated.
 const AFTER: usize = 11;
 /// Words between a refusal and its object.
 const BEFORE: usize = 4;
-/// Verbs of refusing and cancelling, before or after their object.
-const REFUSED: &[&str] = &[
-    "refused",
-    "refuses",
-    "refuse",
-    "refusing",
-    "declined",
-    "declines",
-    "declining",
-    "cancelled",
-    "canceled",
-    "rechaza",
-    "rechazo",
-    "rechazado",
-    "rechazada",
-    "rechazan",
-    "rechazaron",
-    "cancelan",
-    "cancelaron",
-    "cancelo",
-    "cancelada",
-    "cancelado",
-    "anulada",
-    "anulado",
-    "anularon",
-];
-/// Participles after "not" and an auxiliary: the procedure was not done.
-const DONE: &[&str] = &[
-    "done",
-    "performed",
-    "needed",
-    "required",
-    "necessary",
-    "indicated",
-    "undertaken",
-    "possible",
-    "attempted",
-    "hizo",
-    "realizo",
-    "realiza",
-    "hace",
-    "realizada",
-    "realizado",
-    "hecha",
-    "hecho",
-    "preciso",
-    "precisa",
-    "necesaria",
-    "necesario",
-    "practico",
-    "practicada",
-    "indicada",
-    "indicado",
-    "pudo",
-    "llego",
-];
-/// Words between a denial and the procedure.
-const SMALL: &[&str] = &[
-    "se",
-    "ha",
-    "fue",
-    "sido",
-    "le",
-    "been",
-    "yet",
-    "was",
-    "is",
-    "were",
-    "be",
-    "ever",
-    "actually",
-    "es",
-    "finalmente",
-];
+static REFUSED: WordList = WordList::listed(word_lists::EVENTS, "cancelled.refused");
+static DONE: WordList = WordList::listed(word_lists::EVENTS, "cancelled.done");
+static SMALL: WordList = WordList::listed(word_lists::EVENTS, "cancelled.small");
 
 /// Whether the words around a procedure say that it was refused, called off, not done or must not be done.
 pub(super) fn is_undone(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, within: &Range<usize>) -> bool {
@@ -93,7 +23,7 @@ pub(super) fn is_undone(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, wi
         |word: &usize| matches!(reading.word(*word), "." | ";" | "," | "|" | "due" | "because" | "por" | "porque");
     let after: Vec<usize> = (words.end..within.end.min(words.end + AFTER)).take_while(|word| !ends(word)).collect();
     let said = after.iter().any(|word| {
-        REFUSED.contains(&reading.word(*word))
+        REFUSED.contains(reading.word(*word))
             || reading.word(*word).starts_with("contraindi")
             || is_refusal(reading, *word)
             || is_not_done(reading, *word, within.end)
@@ -104,7 +34,7 @@ pub(super) fn is_undone(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, wi
     let refused = (from..words.start)
         .rev()
         .take_while(|word| !stops(word))
-        .any(|word| REFUSED.contains(&reading.word(word)) && !matches!(reading.word(word + 1), "to" | "a"));
+        .any(|word| REFUSED.contains(reading.word(word)) && !matches!(reading.word(word + 1), "to" | "a"));
     said || refused
 }
 
@@ -123,8 +53,8 @@ fn is_not_done(reading: &TokenizedText<'_>, word: usize, limit: usize) -> bool {
     if !matches!(reading.word(word), "no" | "not" | "n't" | "never" | "nunca") {
         return false;
     }
-    let next = (word + 1..limit).find(|at| !SMALL.contains(&reading.word(*at)));
-    next.is_some_and(|at| DONE.contains(&reading.word(at)))
+    let next = (word + 1..limit).find(|at| !SMALL.contains(reading.word(*at)));
+    next.is_some_and(|at| DONE.contains(reading.word(at)))
 }
 
 /// Whether an operation is only thought or talked about: "candidate for", "pensando en hacerse", "discussed".

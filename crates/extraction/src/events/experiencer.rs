@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::analysis::AnalyzedDocument;
 use super::super::lexicon::ConceptMention;
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_core::finding::Experiencer;
 use anamnesis_core::wording::person;
 
@@ -25,6 +26,7 @@ pub(super) fn relative(
     mention: &ConceptMention,
     within: &Range<usize>,
 ) -> Option<&'static str> {
+    static WORDS: WordList = WordList::listed(word_lists::EVENTS, "experiencer.relative");
     let reading = doc.reading;
     let who = |word: usize| {
         let word = reading.word(word);
@@ -55,24 +57,7 @@ pub(super) fn relative(
     let last = (mention.words.end..within.end.min(mention.words.end + RELATIVE_REACH)).take_while(|word| !stops(*word));
     let after = last.clone().find_map(|word| who(word).map(|name| (word - mention.words.end, name)));
     // "lost", "death of": the lost person comes right after.
-    if matches!(
-        reading.word(mention.words.start),
-        "lost"
-            | "loss"
-            | "death"
-            | "passing"
-            | "perdi"
-            | "perdio"
-            | "perdimos"
-            | "perder"
-            | "perdida"
-            | "muerte"
-            | "fallecimiento"
-            | "partida"
-            | "falta"
-            | "funeral"
-    ) || reading.word(mention.words.end.saturating_sub(1)) == "a"
-    {
+    if WORDS.contains(reading.word(mention.words.start)) || reading.word(mention.words.end.saturating_sub(1)) == "a" {
         return after.filter(|(gap, _)| *gap <= 2).map(|(_, name)| name);
     }
     let from = mention.words.start.saturating_sub(RELATIVE_REACH).max(within.start);
@@ -102,6 +87,7 @@ pub(super) fn is_loss(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, sent
 
 /// Whether a relative is named before what happened, in the same clause: "my son was suspended".
 pub(super) fn is_of_relative(doc: &AnalyzedDocument<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::EVENTS, "experiencer.is_of_relative");
     let reading = doc.reading;
     let from = words.start.saturating_sub(8).max(within.start);
     for word in (from..words.start).rev() {
@@ -113,23 +99,7 @@ pub(super) fn is_of_relative(doc: &AnalyzedDocument<'_>, words: &Range<usize>, w
         }
         if person(reading.word(word)).is_some() {
             let before = word.checked_sub(2).map_or("", |at| reading.word(at));
-            return !matches!(
-                before,
-                "with"
-                    | "con"
-                    | "by"
-                    | "por"
-                    | "of"
-                    | "de"
-                    | "from"
-                    | "to"
-                    | "a"
-                    | "for"
-                    | "para"
-                    | "lost"
-                    | "losing"
-                    | "perdio"
-            );
+            return !WORDS.contains(before);
         }
     }
     false

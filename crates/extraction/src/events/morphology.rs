@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::lexicon::{Concept, ConceptMention};
 use super::super::tokenized::TokenizedText;
+use crate::lexicon::word_lists::{self, WordList};
 
 /// Letters of such a word.
 const SHORTEST: usize = 9;
@@ -32,78 +33,8 @@ const ENDINGS: &[(&str, &str)] = &[
     ("metry", "test"),
     ("metria", "test"),
 ];
-/// Of the endings that many words have, the stems that make an investigation.
-const STEMS: &[&str] = &[
-    "arterio",
-    "angio",
-    "veno",
-    "uro",
-    "pielo",
-    "pyelo",
-    "cisto",
-    "cysto",
-    "histero",
-    "hystero",
-    "colangio",
-    "cholangio",
-    "mielo",
-    "myelo",
-    "broncho",
-    "bronco",
-    "dacrio",
-    "fistulo",
-    "sialo",
-    "artro",
-    "arthro",
-    "lymphangio",
-    "linfo",
-    "capilaro",
-    "mano",
-    "peri",
-    "cisto",
-    "uroflujo",
-    "uroflow",
-    "pletismo",
-    "plethysmo",
-    "rinomano",
-    "tonome",
-    "campi",
-];
-/// Words with such endings that are something else.
-const PLAIN: &[&str] = &[
-    "microscopy",
-    "microscopia",
-    "telescopia",
-    "dichotomy",
-    "dicotomia",
-    "taxonomy",
-    "ostomy",
-    "lobotomized",
-    "neuroplastia",
-    "dismetria",
-    "optometry",
-    "optometria",
-    "geometria",
-    "geometry",
-    "simetria",
-    "symmetry",
-    "asimetria",
-    "asymmetry",
-    "trigonometria",
-    "radioscopia",
-    "endoscopy",
-    "biometria",
-    "psicometria",
-    "psychometry",
-    "anthropometry",
-    "antropometria",
-    "telegram",
-    "instagram",
-    "programa",
-    "crucigrama",
-    "organigrama",
-    "isometria",
-];
+static STEMS: WordList = WordList::listed(word_lists::EVENTS, "morphology.stems");
+static PLAIN: WordList = WordList::listed(word_lists::EVENTS, "morphology.plain");
 
 /// Such words among those that no list holds.
 pub(crate) fn find(reading: &TokenizedText<'_>, within: Range<usize>, known: &[ConceptMention]) -> Vec<ConceptMention> {
@@ -121,13 +52,13 @@ pub(crate) fn find(reading: &TokenizedText<'_>, within: Range<usize>, known: &[C
 /// The part of the list that an unlisted word belongs to.
 fn named(word: &str) -> Option<(&'static str, &'static str)> {
     let single = word.strip_suffix('s').filter(|_| word.ends_with("as")).unwrap_or(word);
-    if single.len() < SHORTEST || PLAIN.contains(&single) {
+    if single.len() < SHORTEST || PLAIN.contains(single) {
         return None;
     }
     let (ending, group) = ENDINGS.iter().find(|(ending, _)| single.ends_with(ending))?;
     let stem = &single[..single.len() - ending.len()];
     let common = matches!(*ending, "gram" | "grama" | "metry" | "metria");
-    (stem.len() >= STEM && (!common || STEMS.contains(&stem))).then_some(("operation", *group))
+    (stem.len() >= STEM && (!common || STEMS.contains(stem))).then_some(("operation", *group))
 }
 
 #[cfg(test)]

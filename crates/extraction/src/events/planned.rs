@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::analysis::AnalyzedDocument;
 use super::super::lexicon::ConceptMention;
 use super::super::structure::Section;
+use crate::lexicon::word_lists::{self, WordList};
 
 /// Words before a procedure in which it may be said to be planned.
 const PLAN_REACH: usize = 7;
@@ -121,18 +122,7 @@ fn is_to_be_had(doc: &AnalyzedDocument<'_>, words: &Range<usize>, within: &Range
 /// Words after a procedure in which its time is said.
 const TIME_REACH: usize = 6;
 /// Words of what has been waited for since a day that is past.
-const WAITS: &[&str] = &[
-    "waiting",
-    "listed",
-    "pending",
-    "awaiting",
-    "awaits",
-    "pendiente",
-    "pendientes",
-    "espera",
-    "requested",
-    "solicitada",
-];
+static WAITS: WordList = WordList::listed(word_lists::EVENTS, "planned.waits");
 
 /// Whether a time that is past follows: "3/52 ago", "hace dos años", "2014".
 fn is_of_the_past(doc: &AnalyzedDocument<'_>, after: Range<usize>) -> bool {
@@ -145,136 +135,21 @@ fn is_of_the_past(doc: &AnalyzedDocument<'_>, after: Range<usize>) -> bool {
 }
 
 /// Words for requests, waiting and plans.
-const PLAN_WORDS: &[&str] = &[
-    "pending",
-    "awaiting",
-    "await",
-    "awaits",
-    "request",
-    "requested",
-    "order",
-    "ordered",
-    "book",
-    "booked",
-    "arrange",
-    "schedule",
-    "scheduled",
-    "plan",
-    "plans",
-    "planned",
-    "planning",
-    "refer",
-    "referred",
-    "will",
-    "'ll",
-    "repeat",
-    "rpt",
-    "recheck",
-    "needs",
-    "due",
-    "listed",
-    "waiting",
-    "tomorrow",
-    "upcoming",
-    "next",
-    "recommend",
-    "recommended",
-    "want",
-    "send",
-    "get",
-    "going",
-    "for",
-    "pendiente",
-    "pendientes",
-    "solicito",
-    "solicita",
-    "solicitar",
-    "pido",
-    "pide",
-    "pedir",
-    "programada",
-    "programado",
-    "programar",
-    "queda",
-    "plan",
-    "qx",
-    "manana",
-    "proxima",
-    "proximo",
-    "indico",
-    "indica",
-    "realizar",
-    "hacer",
-    "repetir",
-    "espera",
-    "completar",
-    "pautar",
-    "agendar",
-    "haremos",
-    "hara",
-    "falta",
-    "ordena",
-    "vamos",
-    "propone",
-    "propongo",
-    "citada",
-    "citado",
-    "pedimos",
-    "mando",
-    "piden",
-    "programa",
-    "programan",
-    "programamos",
-    "deriva",
-    "derivo",
-    "derivamos",
-    "derivar",
-    "recomienda",
-    "recomendamos",
-    "aconseja",
-    "precisara",
-    "necesitara",
-    "requerira",
-    "tendra",
-];
+static PLAN_WORDS: WordList = WordList::listed(word_lists::EVENTS, "planned.plan_words");
 
 fn is_plan_word(word: &str) -> bool {
-    PLAN_WORDS.contains(&word)
+    PLAN_WORDS.contains(word)
 }
 
 /// Whether the words before something make it a condition: "if I lost my job".
 pub(super) fn is_conditional(doc: &AnalyzedDocument<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::EVENTS, "planned.is_conditional");
     let from = words.start.saturating_sub(12).max(within.start);
     let accented = |word: usize| doc.reading.words[word].source.of(doc.text()).contains('í');
     (from..words.start).any(|word| {
         matches!(
             doc.reading.word(word),
             "si" if !accented(word)
-        ) || matches!(
-            doc.reading.word(word),
-            "if" | "would"
-                | "could"
-                | "might"
-                | "may"
-                | "podria"
-                | "unless"
-                | "should"
-                | "cuando"
-                | "when"
-                | "'d"
-                | "hypothetically"
-                | "case"
-                | "caso"
-                | "puede"
-                | "consider"
-                | "considerar"
-                | "risk"
-                | "riesgo"
-                | "or"
-                | "valorar"
-                | "fear"
-                | "afraid"
-                | "miedo"
-        )
+        ) || WORDS.contains(doc.reading.word(word))
     })
 }

@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::super::analysis::AnalyzedDocument;
 use crate::dates::{DateExpression, DateMention};
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_text::Speaker;
 
 /// Bytes after a day in which its hour may come.
@@ -22,93 +23,9 @@ static HOUR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Words for the future, or for a person to meet.
-const AHEAD: &[&str] = &[
-    "will",
-    "'ll",
-    "going",
-    "gonna",
-    "see",
-    "meet",
-    "call",
-    "ring",
-    "next",
-    "appointment",
-    "appt",
-    "booked",
-    "starts",
-    "start",
-    "again",
-    "come",
-    "cita",
-    "control",
-    "turno",
-    "hora",
-    "vemos",
-    "veo",
-    "espero",
-    "llamo",
-    "llama",
-    "viene",
-    "vengo",
-    "vuelve",
-    "proxima",
-    "proximo",
-    "quedamos",
-    "toca",
-    "con",
-    "with",
-    "clinic",
-    "consulta",
-    "visit",
-    "visita",
-    "session",
-    "sesion",
-    "vamos",
-    "pop",
-    "round",
-    "back",
-    "anoto",
-    "anotar",
-    "agendo",
-    "agendar",
-    "citada",
-    "citado",
-    "reunion",
-    "meeting",
-    "evaluacion",
-];
+static AHEAD: WordList = WordList::listed(word_lists::EVENTS, "timed_visits.ahead");
 /// Words for the past.
-const OVER: &[&str] = &[
-    "was",
-    "were",
-    "fue",
-    "seen",
-    "visto",
-    "vista",
-    "acudio",
-    "fell",
-    "took",
-    "admitted",
-    "given",
-    "arrived",
-    "presented",
-    "found",
-    "ingreso",
-    "ingresa",
-    "llego",
-    "llega",
-    "collected",
-    "taken",
-    "had",
-    "did",
-    "came",
-    "woke",
-    "ate",
-    "drank",
-    "slept",
-    "cayo",
-];
+static OVER: WordList = WordList::listed(word_lists::EVENTS, "timed_visits.over");
 
 /// The days of a sentence that have an hour and are still to come, as their words.
 pub(super) fn visits(
@@ -119,7 +36,7 @@ pub(super) fn visits(
 ) -> Vec<Range<usize>> {
     let reading = doc.reading;
     let says = |list: &[&str]| within.clone().any(|word| list.contains(&reading.word(word)));
-    let (ahead, over) = (says(AHEAD), says(OVER));
+    let (ahead, over) = (says(&AHEAD), says(&OVER));
     let open = ahead && !over;
     // A clinician who names a day and an hour makes an appointment; a patient may report one.
     let spoken = matches!(speaker, Speaker::Clinician | Speaker::Agent);

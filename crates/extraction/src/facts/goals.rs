@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::clauses::{clause, items};
 use crate::analysis::{AnalyzedDocument, AssertionStatus};
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::{PhraseMatch, PhraseMatcher};
 use crate::phrase_trie::TrieBuilder;
 use crate::structure::BoxMark;
@@ -169,6 +170,7 @@ impl GoalRules {
 
     /// The answer to a question about goals, sentence by sentence.
     fn answers(&self, doc: &AnalyzedDocument<'_>, question: usize, taken: &mut [bool], out: &mut Vec<Entity>) {
+        static WORDS: WordList = WordList::listed(word_lists::GENERAL, "goals.answers");
         let sentences = &doc.reading.sentences;
         let asked = &sentences[question];
         let mut answering = None;
@@ -189,25 +191,7 @@ impl GoalRules {
             if found.len() >= MOST_ANSWERS || is_evasive(doc, &words) {
                 break;
             }
-            let joins = matches!(
-                doc.reading.word(words.start),
-                "with"
-                    | "con"
-                    | "for"
-                    | "por"
-                    | "sin"
-                    | "without"
-                    | "at"
-                    | "in"
-                    | "en"
-                    | "two"
-                    | "three"
-                    | "twice"
-                    | "dos"
-                    | "tres"
-                    | "cada"
-                    | "every"
-            );
+            let joins = WORDS.contains(doc.reading.word(words.start));
             match found.last_mut().filter(|_| joins && last_sentence + 1 == next) {
                 Some(last) => last.1.end = words.end,
                 None => found.push((next, words)),

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::clauses::clause;
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::structure::Section;
@@ -96,6 +97,7 @@ impl RelationshipRules {
 
     /// A relative of the patient's: after a possessive, or in a note at the beginning of a clause or after "with".
     fn is_own(&self, doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: &Range<usize>) -> bool {
+        static WORDS: WordList = WordList::listed(word_lists::GENERAL, "relationships.is_own");
         let reading = doc.reading;
         let before = |back: usize| {
             words.start.checked_sub(back).filter(|at| *at >= sentence.words.start).map(|at| reading.word(at))
@@ -110,37 +112,7 @@ impl RelationshipRules {
         let mine = (1..=3).any(|back| matches!(before(back), Some("my" | "mi" | "mis" | "me" | "our" | "mine")));
         let theirs =
             (1..=3).any(|back| matches!(before(back), Some("his" | "her" | "su" | "sus" | "their" | "pt" | "patient")));
-        let opens = before(1).is_none_or(|word| {
-            matches!(
-                word,
-                "," | "."
-                    | ";"
-                    | ":"
-                    | "("
-                    | "-"
-                    | "–"
-                    | "with"
-                    | "w"
-                    | "/"
-                    | "con"
-                    | "by"
-                    | "from"
-                    | "and"
-                    | "y"
-                    | "x"
-                    | "por"
-                    | "la"
-                    | "el"
-                    | "&"
-                    | "wife"
-                    | "contact"
-                    | "de"
-                    | "según"
-                    | "segun"
-                    | "a"
-                    | "al"
-            ) || word.starts_with(|c: char| c.is_ascii_digit())
-        });
+        let opens = before(1).is_none_or(|word| WORDS.contains(word) || word.starts_with(|c: char| c.is_ascii_digit()));
         if spoken && sentence.speaker == Speaker::Patient {
             mine
         } else {

@@ -4,6 +4,7 @@ mod check;
 mod custom;
 mod list;
 pub mod sizes;
+pub(crate) mod word_lists;
 
 use super::matcher::{PhraseMatch, PhraseMatcher, count};
 use super::phrase_trie::TrieBuilder;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::amounts::is_small;
 use super::status::DrugStatus;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// How many words before a name advice about it may come.
@@ -18,49 +19,7 @@ const CASE: usize = 7;
 const SMALL: usize = 8;
 
 /// Verbs of taking and beginning, in the forms that follow advice.
-const TAKES: &[&str] = &[
-    "take",
-    "taking",
-    "taken",
-    "start",
-    "starting",
-    "started",
-    "use",
-    "using",
-    "used",
-    "give",
-    "giving",
-    "given",
-    "restart",
-    "restarting",
-    "prescribe",
-    "prescribing",
-    "having",
-    "have",
-    "be",
-    "on",
-    "tomar",
-    "tome",
-    "tomarlo",
-    "iniciar",
-    "inicie",
-    "reiniciar",
-    "reintroducir",
-    "introducir",
-    "empezar",
-    "comenzar",
-    "usar",
-    "use",
-    "dar",
-    "poner",
-    "pautar",
-    "prescribir",
-    "indicar",
-    "recetar",
-    "administrar",
-    "anadir",
-    "consumir",
-];
+static TAKES: WordList = WordList::listed(word_lists::MEDICATION, "advice.takes");
 
 /// Whether the words before a name advise against it or decide against it: "should not take", "recommend against starting", "no
 /// debe tomar", "se acuerda no reiniciar".
@@ -68,7 +27,7 @@ pub(super) fn is_against(reading: &TokenizedText<'_>, from: usize, name: usize) 
     let near = from.max(name.saturating_sub(REACH))..name;
     let between = |end: usize| {
         (end..name).all(|word| {
-            !reading.words[word].punctuation && (is_small(reading.word(word)) || TAKES.contains(&reading.word(word)))
+            !reading.words[word].punctuation && (is_small(reading.word(word)) || TAKES.contains(reading.word(word)))
         })
     };
     near.clone().any(|at| {
@@ -141,7 +100,7 @@ pub(super) fn is_taken_alongside(reading: &TokenizedText<'_>, from: usize, name:
         |at: usize| matches!(reading.word(at), "with" | "con" | "mientras" | "while" | "when" | "alongside" | "whilst");
     let small = |word: usize| {
         let text = reading.word(word);
-        is_small(text) || TAKES.contains(&text) || matches!(text, "toma" | "tomas" | "estes" | "este" | "your")
+        is_small(text) || TAKES.contains(text) || matches!(text, "toma" | "tomas" | "estes" | "este" | "your")
     };
     let Some(link) = near.clone().rev().find(|at| with(*at)) else { return false };
     let joined = (link + 1..name).all(|word| !reading.words[word].punctuation && small(word));

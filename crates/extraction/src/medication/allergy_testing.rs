@@ -5,47 +5,19 @@
 use std::ops::Range;
 
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::structure::Section;
 use crate::tokenized::TokenizedText;
 
 /// Words between a test and its substance.
 const REACH: usize = 12;
-const SMALL: &[&str] = &[
-    "with",
-    "to",
-    "con",
-    "a",
-    "al",
-    "de",
-    "for",
-    "the",
-    "la",
-    "el",
-    "los",
-    "las",
-    "and",
-    "y",
-    ",",
-    "oral",
-    "controlada",
-    "controlado",
-    "controlled",
-    "graded",
-    "supervised",
-    "open",
-    "abierta",
-    "whole",
-    "cooked",
-    "mg",
-    "g",
-    "ml",
-];
+static SMALL: WordList = WordList::listed(word_lists::MEDICATION, "allergy_testing.small");
 
 /// Whether a word may come between a test and its substance: a small word, or a dose.
 pub(crate) fn may_stand_between(reading: &TokenizedText<'_>, word: usize) -> bool {
     let said = reading.word(word);
     let is_number = |text: &str| text.parse::<f64>().is_ok();
-    SMALL.contains(&said) || is_number(said) || said.strip_suffix("mg").is_some_and(is_number)
+    SMALL.contains(said) || is_number(said) || said.strip_suffix("mg").is_some_and(is_number)
 }
 
 /// Whether a sentence tests for the substance of a mention. `others` are the medicines of the sentence.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::ConceptMention;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::structure::Section;
 use crate::tokenized::TokenizedText;
 
@@ -14,41 +15,7 @@ const NEAR: usize = 3;
 const SMALL: usize = 3;
 
 /// Spanish and English words and first names that are brands of the lists too.
-const WORDS: &[&str] = &[
-    "accrete",
-    "actos",
-    "alesse",
-    "allegra",
-    "amlo",
-    "avanza",
-    "azalia",
-    "calan",
-    "catina",
-    "celebra",
-    "dalam",
-    "emergen",
-    "halo",
-    "intermezzo",
-    "luminal",
-    "lustral",
-    "makena",
-    "melisa",
-    "momen",
-    "motivan",
-    "nemea",
-    "olena",
-    "omnic",
-    "ordine",
-    "panamax",
-    "predial",
-    "rayos",
-    "realta",
-    "sonata",
-    "tempra",
-    "versed",
-    "yasmin",
-    "zinnia",
-];
+static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "ambiguous_brands.words");
 
 /// Whether a mention is an everyday word that nothing around makes a medicine. `others` are the medicines of the sentence.
 pub(super) fn is_no_medicine(
@@ -59,7 +26,7 @@ pub(super) fn is_no_medicine(
 ) -> bool {
     let reading = doc.reading;
     let words = &mention.words;
-    if words.len() != 1 || !WORDS.contains(&reading.word(words.start)) {
+    if words.len() != 1 || !WORDS.contains(reading.word(words.start)) {
         return false;
     }
     let listed = matches!(
@@ -91,37 +58,8 @@ fn is_form(word: &str) -> bool {
 
 /// A verb of taking, prescribing or ending right before a name: "on Yasmin", "le recetaron el Actos", "allergic to Versed".
 fn is_taken(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: usize) -> bool {
-    let small = |word: &str| {
-        matches!(
-            word,
-            "the"
-                | "my"
-                | "his"
-                | "her"
-                | "some"
-                | "a"
-                | "an"
-                | "el"
-                | "la"
-                | "los"
-                | "las"
-                | "un"
-                | "una"
-                | "mi"
-                | "su"
-                | "al"
-                | "to"
-                | "of"
-                | "de"
-                | "con"
-                | "with"
-                | "taking"
-                | "using"
-                | "tomando"
-                | "usando"
-                | ":"
-        )
-    };
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "ambiguous_brands.is_taken");
+    let small = |word: &str| WORDS.contains(word);
     let from = name.saturating_sub(SMALL + 1).max(sentence.start);
     for at in (from..name).rev() {
         let word = reading.word(at);
@@ -136,64 +74,9 @@ fn is_taken(reading: &TokenizedText<'_>, sentence: &Range<usize>, name: usize) -
 }
 
 fn takes(word: &str) -> bool {
-    const STEMS: &[&str] = &[
-        "prescri",
-        "recet",
-        "medic",
-        "meds",
-        "tratamiento",
-        "tto",
-        "suspend",
-        "discontin",
-        "stopp",
-        "alergi",
-        "allerg",
-        "intoler",
-        "tolera",
-        "switch",
-        "sustitu",
-    ];
-    matches!(
-        word,
-        "take"
-            | "takes"
-            | "taking"
-            | "took"
-            | "taken"
-            | "use"
-            | "uses"
-            | "using"
-            | "started"
-            | "starts"
-            | "start"
-            | "restart"
-            | "restarted"
-            | "continue"
-            | "continues"
-            | "toma"
-            | "tomo"
-            | "tomar"
-            | "tomaba"
-            | "tome"
-            | "tomando"
-            | "usa"
-            | "uso"
-            | "usaba"
-            | "usar"
-            | "deje"
-            | "dejo"
-            | "inicia"
-            | "inicio"
-            | "pauto"
-            | "pauta"
-            | "overdose"
-            | "sobredosis"
-            | "quit"
-            | "off"
-            | "anade"
-            | "mando"
-            | "mandaron"
-    ) || STEMS.iter().any(|stem| word.starts_with(stem))
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "ambiguous_brands.takes");
+    static STEMS: WordList = WordList::listed(word_lists::MEDICATION, "ambiguous_brands.stems");
+    WORDS.contains(word) || STEMS.iter().any(|stem| word.starts_with(stem))
 }
 
 /// Another medicine of the same list: "metformin, Actos and ramipril".

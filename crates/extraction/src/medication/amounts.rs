@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 use anamnesis_text::{Language, value_of};
 
@@ -71,58 +72,6 @@ pub(super) fn was_of_years(reading: &TokenizedText<'_>, after: Range<usize>) -> 
 
 /// Articles, prepositions, numbers and forms: they separate nothing.
 pub(super) fn is_small(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit())
-        || matches!(
-            word,
-            "the"
-                | "a"
-                | "an"
-                | "of"
-                | "on"
-                | "with"
-                | "x"
-                | "her"
-                | "his"
-                | "my"
-                | "some"
-                | "about"
-                | "approx"
-                | "~"
-                | "tablets"
-                | "tabs"
-                | "pills"
-                | "mg"
-                | "g"
-                | "de"
-                | "del"
-                | "el"
-                | "la"
-                | "los"
-                | "las"
-                | "un"
-                | "una"
-                | "unos"
-                | "unas"
-                | "por"
-                | "comp"
-                | "comprimidos"
-                | "pastillas"
-                | "cajas"
-                | "medicamentosa"
-                | "voluntaria"
-                | "con"
-                | "low"
-                | "dose"
-                | "su"
-                | "mi"
-                | ":"
-                | "-"
-                | ","
-                | "?"
-                | "using"
-                | "giving"
-                | "daily"
-                | "oral"
-                | "iv"
-        )
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "amounts.is_small");
+    word.starts_with(|c: char| c.is_ascii_digit()) || WORDS.contains(word)
 }

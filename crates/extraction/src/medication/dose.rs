@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::dose_changes::{follows, is_brought_to, is_second_of_pair};
 use super::fractions::fraction;
 use crate::lexicon::LabelledPhrases;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 use anamnesis_text::{Language, begins_number, number_words};
 
@@ -103,60 +104,18 @@ fn is_day_of_month(number: &str) -> bool {
 
 /// Right at the beginning, but for "de", "of", "at".
 fn opens(reading: &TokenizedText<'_>, start: usize, word: usize) -> bool {
-    (start..word).all(|w| {
-        matches!(
-            reading.word(w),
-            "de" | "of"
-                | "at"
-                | "a"
-                | "los"
-                | "back"
-                | "to"
-                | "up"
-                | "down"
-                | "hasta"
-                | "now"
-                | "ahora"
-                | "from"
-                | "is"
-                | "'s"
-                | "still"
-                | "on"
-                | "en"
-                | "sigue"
-                | "va"
-                | "@"
-        )
-    })
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "dose.opens");
+    (start..word).all(|w| WORDS.contains(reading.word(w)))
 }
 
 /// "Carvedilol, 12.5 twice", "rosuvastatin now, ten.": between a comma and the end, or the times of the day.
 fn is_standalone(reading: &TokenizedText<'_>, words: Range<usize>, word: usize, end: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "dose.is_standalone");
     let now = (word.saturating_sub(3).max(words.start)..word).any(|at| matches!(reading.word(at), "now" | "ahora"));
     let opened = word > words.start
         && (word - words.start <= ASIDE
             && matches!(reading.word(word - 1), "," | "-" | "–" | "—" | ":" | "(" | "now" | "ahora")
-            || now
-                && matches!(
-                    reading.word(word - 1),
-                    "now"
-                        | "ahora"
-                        | "'s"
-                        | "is"
-                        | "es"
-                        | "de"
-                        | "a"
-                        | "on"
-                        | "en"
-                        | "con"
-                        | "to"
-                        | "at"
-                        | "take"
-                        | "takes"
-                        | "taking"
-                        | "toma"
-                        | "tomo"
-                ));
+            || now && WORDS.contains(reading.word(word - 1)));
     let amount = reading.word(word).starts_with(|c: char| c.is_ascii_digit()) || word + 1 >= end;
     opened
         && closes(reading, end, words.end)
@@ -166,42 +125,8 @@ fn is_standalone(reading: &TokenizedText<'_>, words: Range<usize>, word: usize, 
 
 /// Words that may follow a bare amount: the end, a sign, the times of the day.
 fn closes(reading: &TokenizedText<'_>, end: usize, limit: usize) -> bool {
-    end >= limit
-        || matches!(
-            reading.word(end),
-            "." | ","
-                | ")"
-                | ";"
-                | "twice"
-                | "once"
-                | "bd"
-                | "bid"
-                | "od"
-                | "tds"
-                | "tid"
-                | "qds"
-                | "nocte"
-                | "mane"
-                | "daily"
-                | "diarios"
-                | "al"
-                | "cada"
-                | "por"
-                | "every"
-                | "at"
-                | "in"
-                | "each"
-                | "am"
-                | "pm"
-                | "c/24h"
-                | "c/12h"
-                | "c/8h"
-                | "qd"
-                | "qhs"
-                | "hs"
-                | "now"
-                | "ahora"
-        )
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "dose.closes");
+    end >= limit || WORDS.contains(reading.word(end))
 }
 
 /// "mg/día", "mg/kg", "mcg/h", written as one: the unit before the slash.
@@ -222,67 +147,7 @@ fn strength(unit: &str) -> bool {
 }
 
 fn bare(reading: &TokenizedText<'_>, next: usize, end: usize) -> bool {
-    const NOT_DOSES: &[&str] = &[
-        "times",
-        "veces",
-        "vez",
-        "years",
-        "year",
-        "anos",
-        "ano",
-        "days",
-        "day",
-        "dias",
-        "dia",
-        "weeks",
-        "week",
-        "semanas",
-        "semana",
-        "months",
-        "month",
-        "meses",
-        "mes",
-        "hours",
-        "hour",
-        "horas",
-        "h",
-        "minutes",
-        "minutos",
-        "%",
-        "or",
-        "o",
-        "ng",
-        "ng/ml",
-        "mmol",
-        "mmol/l",
-        "mg/dl",
-        "meq/l",
-        "pg/ml",
-        "u/l",
-        "kg",
-        "cm",
-        "cigarrillos",
-        "cigarros",
-        "people",
-        "personas",
-        "pounds",
-        "lbs",
-        "kilos",
-        "more",
-        "mas",
-        "of",
-        ":",
-        "am",
-        "pm",
-        "ciclos",
-        "cycles",
-        "sesiones",
-        "sessions",
-        "pacientes",
-        "patients",
-        "/",
-        "o'clock",
-    ];
+    static NOT_DOSES: WordList = WordList::listed(word_lists::MEDICATION, "dose.not_doses");
     let follows = reading.word(next);
     // "Quetiapine 100 de noche" says when; "2 de ellas" says how many of them.
     let joined = match follows {
@@ -290,7 +155,7 @@ fn bare(reading: &TokenizedText<'_>, next: usize, end: usize) -> bool {
         "y" | "and" => reading.word(next.saturating_sub(1)).len() > 1,
         _ => true,
     };
-    next >= end || joined && !NOT_DOSES.contains(&follows)
+    next >= end || joined && !NOT_DOSES.contains(follows)
 }
 
 /// A number in figures or words: the word after it, and its digits with a decimal point.

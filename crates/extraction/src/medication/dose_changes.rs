@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::dose::number_at;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Words between two doses of which the second replaces the first, or complements it.
@@ -59,21 +60,8 @@ pub(crate) fn is_change(word: &str) -> bool {
 
 /// "Diazepam baja a 5 mg", "olanzapine up to 15": a name, a change of its dose, and the new dose.
 pub(crate) fn is_moved(reading: &TokenizedText<'_>, after: &Range<usize>) -> bool {
-    let moves = matches!(
-        reading.word(after.start),
-        "baja"
-            | "bajo"
-            | "sube"
-            | "subio"
-            | "pasa"
-            | "paso"
-            | "aumenta"
-            | "disminuye"
-            | "up"
-            | "down"
-            | "drops"
-            | "goes"
-    );
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "dose_changes.is_moved");
+    let moves = WORDS.contains(reading.word(after.start));
     let to = after.start + 1 + usize::from(matches!(reading.word(after.start + 1), "up" | "down"));
     moves && matches!(reading.word(to), "a" | "to") && number_at(reading, to + 1, after.end).is_some()
 }

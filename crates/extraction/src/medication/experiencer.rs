@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::StatusWindow;
 use crate::analysis::{AnalyzedDocument, AssertionStatus};
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 use crate::{Experiencer, Temporality};
 use anamnesis_core::wording::person;
@@ -175,6 +176,7 @@ fn is_speakers_own(doc: &AnalyzedDocument<'_>, around: &StatusWindow, mention: u
 
 /// "Mother hypertensive, takes losartan": the relative who opens the sentence takes it, unless the patient comes between.
 fn is_of_relative(doc: &AnalyzedDocument<'_>, around: &StatusWindow, mention: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "experiencer.is_of_relative");
     let reading = doc.reading;
     let turn = reading.sentences[reading.sentence_of(mention)].turn;
     let mut opening = around.sentence.clone().filter(|word| !reading.words[*word].punctuation);
@@ -184,30 +186,6 @@ fn is_of_relative(doc: &AnalyzedDocument<'_>, around: &StatusWindow, mention: us
     let relative = person(reading.word(first)).is_some();
     let takes = (first..mention)
         .any(|word| matches!(reading.word(word), "toma" | "takes" | "usa" | "uses" | "taking" | "tomaba" | "on"));
-    let patient = (first..mention).any(|word| {
-        matches!(
-            reading.word(word),
-            "paciente"
-                | "patient"
-                | "pt"
-                | "pte"
-                | "he"
-                | "she"
-                | "dice"
-                | "refiere"
-                | "says"
-                | "reports"
-                | "states"
-                | "gives"
-                | "le"
-                | "lo"
-                | "la"
-                | "me"
-                | "i"
-                | "brings"
-                | "trae"
-                | "que"
-        )
-    });
+    let patient = (first..mention).any(|word| WORDS.contains(reading.word(word)));
     turn.is_none() && relative && takes && !patient
 }

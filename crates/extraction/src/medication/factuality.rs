@@ -7,6 +7,7 @@ use super::amounts::is_small;
 use super::dose::number_at;
 use super::status::DrugStatus;
 use super::until_clauses;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// How many words before a verb its governing word may come.
@@ -15,114 +16,29 @@ const EXCHANGE: usize = 8;
 
 const DENIALS: &[&str] =
     &["no", "not", "n't", "never", "nunca", "jamas", "tampoco", "sin", "without", "cannot", "dont", "didnt", "ni"];
-/// Between a denial and its verb.
-const CLITICS: &[&str] = &[
-    "la", "lo", "las", "los", "le", "les", "me", "se", "te", "nos", "to", "ever", "just", "usted", "yet", "have",
-    "has", "had", "he", "ha", "hemos", "debe", "should", "must", "puede", "be", "been",
-];
-/// Words that govern a stop that is only wished, considered, feared or advised against.
-const WISHES: &[&str] = &[
-    "quiere",
-    "quiero",
-    "quisiera",
-    "querria",
-    "queria",
-    "gustaria",
-    "desea",
-    "desearia",
-    "piensa",
-    "pensando",
-    "plantea",
-    "planteo",
-    "planteando",
-    "pide",
-    "pregunta",
-    "miedo",
-    "temor",
-    "teme",
-    "want",
-    "wants",
-    "wanted",
-    "wish",
-    "wishes",
-    "keen",
-    "hope",
-    "hopes",
-    "hoping",
-    "plans",
-    "planning",
-    "thinking",
-    "considering",
-    "consider",
-    "asks",
-    "asking",
-    "asked",
-    "wonder",
-    "wonders",
-    "wondering",
-    "tempted",
-    "afraid",
-    "scared",
-    "against",
-    "like",
-    "eager",
-    "prefer",
-];
+static CLITICS: WordList = WordList::listed(word_lists::MEDICATION, "factuality.clitics");
+static WISHES: WordList = WordList::listed(word_lists::MEDICATION, "factuality.wishes");
 const COULD: &[&str] = &["could", "podria", "podriamos", "podemos"];
 /// Verbs of stopping as they follow "to", "could" and "if".
 const BASES: &[&str] = &["stop", "discontinue", "cease", "quit", "come", "go", "wean", "dc"];
 /// Between a wish and a verb for another person: an order is no wish.
 const ORDERED: &[&str] = &["you", "him", "her", "them", "que"];
 const CLOSE: usize = 3;
-/// Prepositions after which a name is not what was stopped: "breastfeeding stopped before lithium".
-const ASIDE: &[&str] =
-    &["before", "antes", "while", "mientras", "despite", "because", "during", "durante", "thanks", "gracias", "para"];
+static ASIDE: WordList = WordList::listed(word_lists::MEDICATION, "factuality.aside");
 /// The same after an object: "quit smoking with varenicline", but "finished with amoxicillin".
 const ASIDE_AFTER_AN_OBJECT: &[&str] = &["with", "con"];
 const ARTICLES: &[&str] = &[
     "the", "a", "an", "la", "el", "los", "las", "un", "una", "my", "his", "her", "su", "mi", "de", "of", "taking",
     "tome",
 ];
-/// Stems of verbs by which one medicine takes the place of another.
-const EXCHANGES: &[&str] =
-    &["cambi", "sustitu", "reemplaz", "switch", "swap", "chang", "replac", "convert", "rota", "exchang", "substitut"];
+static EXCHANGES: WordList = WordList::listed(word_lists::MEDICATION, "factuality.exchanges");
 
 /// Whether a verb puts one medicine in the place of another.
 pub(crate) fn is_exchange_verb(word: &str) -> bool {
     EXCHANGES.iter().any(|stem| word.starts_with(stem))
 }
 
-/// Words under which an exchange is only considered, wished or left open.
-const OPENS_EXCHANGE: &[&str] = &[
-    "if",
-    "unless",
-    "consider",
-    "considering",
-    "might",
-    "may",
-    "wants",
-    "want",
-    "wanted",
-    "like",
-    "wonder",
-    "valorar",
-    "valoramos",
-    "valoraremos",
-    "plantear",
-    "planteamos",
-    "podria",
-    "podriamos",
-    "quiere",
-    "quisiera",
-    "gustaria",
-    "pide",
-    "pregunta",
-    "quiza",
-    "quizas",
-    "considerar",
-    "posibilidad",
-    "option",
-];
+static OPENS_EXCHANGE: WordList = WordList::listed(word_lists::MEDICATION, "factuality.opens_exchange");
 
 /// Whether an exchange before `first` is no order and no act yet: "if no better, change A to B", "would like to swap".
 pub(super) fn is_open_exchange(reading: &TokenizedText<'_>, from: usize, first: usize) -> bool {
@@ -134,7 +50,7 @@ pub(super) fn is_open_exchange(reading: &TokenizedText<'_>, from: usize, first: 
         let word = reading.word(at);
         let asks = matches!(word, "asked" | "asks" | "asking") && matches!(reading.word(at + 1), "to" | "if" | "about");
         let si = word == "si" && !reading.source(&(at..at + 1)).of(reading.text).contains('í');
-        si || asks || OPENS_EXCHANGE.contains(&word)
+        si || asks || OPENS_EXCHANGE.contains(word)
     };
     !past && stem && (from..verb).any(opens)
 }
@@ -265,7 +181,7 @@ fn is_unreal(reading: &TokenizedText<'_>, clause: usize, verb: &Range<usize>) ->
 }
 
 fn is_denied(reading: &TokenizedText<'_>, clause: usize, verb: usize) -> bool {
-    let before = (clause..verb).rev().find(|at| !CLITICS.contains(&reading.word(*at)));
+    let before = (clause..verb).rev().find(|at| !CLITICS.contains(reading.word(*at)));
     before.is_some_and(|at| DENIALS.contains(&reading.word(at)) || reading.word(at).ends_with("n't"))
 }
 
@@ -284,7 +200,7 @@ fn is_wished(reading: &TokenizedText<'_>, clause: usize, verb: &Range<usize>) ->
         }
         let supposed = close && (word == "if" && base || COULD.contains(&word) && (base || infinitive));
         let put_off = word == "hasta" && infinitive && at + 1 == verb.start;
-        if open && WISHES.contains(&word) || supposed || put_off {
+        if open && WISHES.contains(word) || supposed || put_off {
             return true;
         }
     }
@@ -303,7 +219,7 @@ fn is_aside(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize
     let last = (verb.end..name.start).rev().find(|at| !ARTICLES.contains(&reading.word(*at)));
     last.is_some_and(|at| {
         let word = reading.word(at);
-        ASIDE.contains(&word) || ASIDE_AFTER_AN_OBJECT.contains(&word) && at > verb.end
+        ASIDE.contains(word) || ASIDE_AFTER_AN_OBJECT.contains(&word) && at > verb.end
     })
 }
 
@@ -330,7 +246,7 @@ pub(crate) fn is_of_next(reading: &TokenizedText<'_>, name_end: usize, hit: &Ran
     let apart = (name_end..hit.start)
         .any(|word| matches!(reading.word(word), "," | "(" | "[" | "–" | "—") || !is_small(reading.word(word)));
     let passive =
-        (hit.start.saturating_sub(2).max(name_end)..hit.start).any(|word| PASSIVE.contains(&reading.word(word)));
+        (hit.start.saturating_sub(2).max(name_end)..hit.start).any(|word| PASSIVE.contains(reading.word(word)));
     // "Stopped warfarin and is still on digoxin".
     let of_now = matches!(reading.word(hit.start), "still" | "currently" | "now" | "sigue" | "actualmente");
     hit.end <= next && reaches && apart && (!passive || of_now)
@@ -341,6 +257,4 @@ pub(super) fn is_noun(reading: &TokenizedText<'_>, hit: &Range<usize>) -> bool {
     reading.word(hit.start) == "retirada" && matches!(reading.word(hit.end), "de" | "del")
 }
 
-/// Verbs before a participle that tie it to the words before them.
-const PASSIVE: &[&str] =
-    &["was", "were", "is", "are", "been", "be", "being", "got", "gets", "fue", "fueron", "sido", "es", "son", "queda"];
+static PASSIVE: WordList = WordList::listed(word_lists::MEDICATION, "factuality.passive");

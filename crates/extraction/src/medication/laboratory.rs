@@ -4,61 +4,19 @@ use std::ops::Range;
 
 use super::dose::{is_laboratory, number_at};
 use crate::lexicon::ConceptMention;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
-/// Words of a laboratory's line.
-const LABORATORY: &[&str] = &[
-    "labs",
-    "lab",
-    "laboratory",
-    "serum",
-    "analitica",
-    "analisis",
-    "laboratorio",
-    "hemograma",
-    "bioquimica",
-    "suero",
-    "sangre",
-    "blood",
-    "litemia",
-    "ng/ml",
-    "ng",
-    "pg/ml",
-    "mmol/l",
-    "mcg/dl",
-    "meq/l",
-    "umol/l",
-    "nmol/l",
-    "mg/dl",
-];
+static LABORATORY: WordList = WordList::listed(word_lists::MEDICATION, "laboratory.laboratory");
 /// Groups next to whose names a bare number is a level.
 const MEASURED_GROUPS: &[&str] = &["vitamin", "mineral"];
-/// Medicines for the blood that are measured in it as well: "clopidogrel 75" is a dose, "iron 8" a level.
-const MEASURED_IN_BLOOD: &[&str] = &["iron", "erythropoietin", "factor", "von willebrand", "prothrombin"];
-const LEVELS: &[&str] = &[
-    "level",
-    "levels",
-    "nivel",
-    "niveles",
-    "concentracion",
-    "concentraciones",
-    "litemia",
-    "deficit",
-    "deficiency",
-    "deficiencia",
-    "insufficiency",
-    "insuficiencia",
-    "carencia",
-    "lack",
-    "low",
-    "baja",
-    "bajo",
-];
+static MEASURED_IN_BLOOD: WordList = WordList::listed(word_lists::MEDICATION, "laboratory.measured_in_blood");
+static LEVELS: WordList = WordList::listed(word_lists::MEDICATION, "laboratory.levels");
 
 /// Whether a mention names something measured.
 pub(crate) fn is_measured(reading: &TokenizedText<'_>, sentence: &Range<usize>, mention: &ConceptMention) -> bool {
     let words = &mention.words;
-    let near = |word: usize| word < sentence.end && LEVELS.contains(&reading.word(word));
+    let near = |word: usize| word < sentence.end && LEVELS.contains(reading.word(word));
     if is_compared(reading, words.end)
         || is_of_culture(reading, sentence, words)
         || is_screened(reading, sentence, words)
@@ -95,7 +53,7 @@ pub(crate) fn is_measured(reading: &TokenizedText<'_>, sentence: &Range<usize>, 
         return true;
     }
     let unitless = unit.is_empty() || !unit.starts_with(char::is_alphabetic);
-    let line = sentence.clone().any(|word| LABORATORY.contains(&reading.word(word)));
+    let line = sentence.clone().any(|word| LABORATORY.contains(reading.word(word)));
     let in_blood = || MEASURED_IN_BLOOD.iter().any(|name| mention.concept.name.starts_with(name));
     let measured = match mention.concept.group {
         "blood" => in_blood(),

@@ -12,6 +12,7 @@ use super::later_status_words::{
 use super::status::DrugStatus;
 use super::{MedicationRules, SentenceDrugs};
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::{TextSentence, TokenizedText};
 use anamnesis_text::Speaker;
 
@@ -126,9 +127,9 @@ fn clauses(reading: &TokenizedText<'_>, words: Range<usize>) -> Vec<Range<usize>
 fn said(reading: &TokenizedText<'_>, clause: &Range<usize>, known: Option<DrugStatus>) -> Option<LaterStatus> {
     let word = |at: usize| if clause.contains(&at) { reading.word(at) } else { "" };
     let near = clause.start..clause.end.min(clause.start + VERB);
-    let verb = near.clone().find(|at| !OPENERS.contains(&word(*at)))?;
+    let verb = near.clone().find(|at| !OPENERS.contains(word(*at)))?;
     let things = (clause.start..verb).any(|at| matches!(word(at), "it" | "that" | "this"));
-    let once = clause.clone().any(|at| ONCE.contains(&word(at)));
+    let once = clause.clone().any(|at| ONCE.contains(word(at)));
     // "He stopped it today": an end is final; only an omission is limited to one time.
     if let Some(one) = dropped(reading, clause, verb, things) {
         return Some(LaterStatus { status: DrugStatus::Stopped, one });
@@ -199,7 +200,7 @@ fn dropped(reading: &TokenizedText<'_>, clause: &Range<usize>, verb: usize, thin
         };
         let ends = passive || matches!(word(verb), "stopped" | "stoped" | "discontinued" | "ceased");
         let by = passive && object == "by";
-        let plain = ends && (object.is_empty() || when || by || TIMES.contains(&object) || is_number(object));
+        let plain = ends && (object.is_empty() || when || by || TIMES.contains(object) || is_number(object));
         return match object {
             "it" | "that" => Some(true),
             "them" | "those" => Some(false),
@@ -229,7 +230,7 @@ fn dropped_es(reading: &TokenizedText<'_>, clause: &Range<usize>, verb: usize) -
     let form = word(main);
     let participle = helped
         && ["dejad", "quitad", "suspendid", "retirad", "abandonad", "cortad"].iter().any(|stem| form.starts_with(stem));
-    if !participle && !DROPPED_ES.contains(&form) {
+    if !participle && !DROPPED_ES.contains(form) {
         return None;
     }
     let (next, after) = (word(main + 1), word(main + 2));
@@ -240,7 +241,7 @@ fn dropped_es(reading: &TokenizedText<'_>, clause: &Range<usize>, verb: usize) -
     }
     let accented = || reading.source(&(main + 1..main + 2)).of(reading.text).to_lowercase() == "él";
     let subject = matches!(next, "el" | "su" | "mi" | "la") && !after.is_empty() && form.starts_with("dej");
-    let left = LEAVES.contains(&next)
+    let left = LEAVES.contains(next)
         || next == "en" && !is_month(after) && !(after.len() == 4 && is_number(after))
         || matches!(next, "a" | "al" | "de" | "del" | "con")
             && !matches!(after, "los" | "las" | "la" | "mes" | "ano" | "mediados" | "finales" | "principios");
@@ -256,7 +257,7 @@ fn untouched(reading: &TokenizedText<'_>, clause: &Range<usize>) -> Option<DrugS
     let near = clause.start..clause.end.min(clause.start + VERB);
     let denial = near.clone().find(|at| matches!(word(*at), "never" | "n't" | "not" | "no" | "nunca" | "tampoco"))?;
     // Only openers and helping words come before it.
-    let helps = |at: usize| OPENERS.contains(&word(at)) || matches!(word(at), "did" | "does" | "do" | "hay" | "se");
+    let helps = |at: usize| OPENERS.contains(word(at)) || matches!(word(at), "did" | "does" | "do" | "hay" | "se");
     if !(clause.start..denial).all(helps) {
         return None;
     }
@@ -293,7 +294,7 @@ fn untouched(reading: &TokenizedText<'_>, clause: &Range<usize>) -> Option<DrugS
     // "Does not take it with food" says how.
     let how = clause.clone().any(|at| HOW.contains(&word(at)));
     let since = clause.clone().any(|at| matches!(word(at), "desde" | "since"));
-    let never_en = NEVER_EN.contains(&form) && object && !how;
+    let never_en = NEVER_EN.contains(form) && object && !how;
     let spanish = NEVER_ES.iter().any(|stem| form.starts_with(stem)) && !how;
     // "No lo tomé nunca", "nunca la compró", "no la han recogido": an object before the verb, or a deed of the past.
     let pronoun = (denial + 1..main).any(|at| matches!(word(at), "la" | "lo" | "las" | "los"));
@@ -303,32 +304,14 @@ fn untouched(reading: &TokenizedText<'_>, clause: &Range<usize>) -> Option<DrugS
 
 /// "Took it for three weeks", "he took one", "la tomó de enero a junio": a course that is over.
 fn is_course(reading: &TokenizedText<'_>, clause: &Range<usize>) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "later_status.is_course");
     let word = |at: usize| if clause.contains(&at) { reading.word(at) } else { "" };
     if clause.clone().any(|at| COURSES.contains(&word(at))) {
         return false;
     }
-    let unit = |at: usize| {
-        matches!(
-            word(at),
-            "day"
-                | "days"
-                | "week"
-                | "weeks"
-                | "month"
-                | "months"
-                | "dia"
-                | "dias"
-                | "semana"
-                | "semanas"
-                | "mes"
-                | "meses"
-                | "dose"
-                | "doses"
-                | "dosis"
-        )
-    };
+    let unit = |at: usize| WORDS.contains(word(at));
     clause.clone().take(VERB).any(|at| {
-        let opens = (clause.start..at).all(|before| OPENERS.contains(&word(before)));
+        let opens = (clause.start..at).all(|before| OPENERS.contains(word(before)));
         let past = reading.source(&(at..at + 1)).of(reading.text).to_lowercase().ends_with(['ó', 'é']);
         match word(at) {
             "took" | "had" | "did" if opens => {

@@ -7,32 +7,14 @@ use super::status::DrugStatus;
 use crate::Entity;
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::ConceptMention;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::structure::Section;
 use anamnesis_core::finding::EntityType;
 
 /// Groups of the list that are sold on the street too.
 const STREET: &[&str] = &["opioid", "benzodiazepine", "stimulant", "anesthetic", "hypnotic"];
 /// Forms in which nicotine is a medicine.
-const REPLACEMENT: &[&str] = &[
-    "patch",
-    "patches",
-    "gum",
-    "gums",
-    "lozenge",
-    "lozenges",
-    "spray",
-    "inhaler",
-    "inhalator",
-    "replacement",
-    "parche",
-    "parches",
-    "chicle",
-    "chicles",
-    "comprimidos",
-    "mg",
-    "mouth",
-    "pouches",
-];
+static REPLACEMENT: WordList = WordList::listed(word_lists::MEDICATION, "misuse.replacement");
 /// Words that make a medicine of a habit a prescribed one.
 const PRESCRIBED: &[&str] =
     &["prescribed", "prescription", "rx", "script", "recetado", "recetada", "receta", "prescrito", "prescrita", "mg"];
@@ -49,7 +31,7 @@ pub(crate) fn keep_if_medicine(
     let after = |words: &[&str], reach: usize| {
         (mention.words.start.saturating_sub(3)..mention.words.end + reach).any(|at| words.contains(&reading.word(at)))
     };
-    if group == "drugofabuse" || mention.concept.name == "nicotine" && !after(REPLACEMENT, 4) {
+    if group == "drugofabuse" || mention.concept.name == "nicotine" && !after(&REPLACEMENT, 4) {
         return None;
     }
     let habits = doc.section(mention.words.start) == Some(Section::Social);

@@ -3,6 +3,7 @@
 
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::ConceptMention;
+use crate::lexicon::word_lists::{self, WordList};
 
 /// Endings with the least length of the whole word, which excludes everyday words.
 const ENDINGS: &[(&str, usize)] = &[
@@ -190,32 +191,13 @@ const ENDINGS: &[(&str, usize)] = &[
 const CEPHALOSPORINS: [&str; 2] = ["cef", "ceph"];
 
 /// Words with the ending of a medicine that are not medicines.
-const OTHERS: &[&str] = &[
-    "cholesterol",
-    "colesterol",
-    "lidocaine",
-    "alcohol",
-    "april",
-    "dipine",
-    "concept",
-    "peptide",
-    "capone",
-    "marina",
-    "procaine",
-    "doctrina",
-    "disciplina",
-    "vaccine",
-    "guidelines",
-    "peninsulina",
-    "ergosterol",
-    "steroid",
-];
+static OTHERS: WordList = WordList::listed(word_lists::MEDICATION, "name_stems.others");
 
 /// Whether a folded word is built like the name of a medicine.
 pub(crate) fn is_named_by_stem(folded: &str) -> bool {
     let length = folded.len();
     // A shorter word with such an ending is too often an everyday one.
-    if length < 7 || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) || OTHERS.contains(&folded) {
+    if length < 7 || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) || OTHERS.contains(folded) {
         return false;
     }
     // Of cephalosporins the stem is the beginning "cef-".

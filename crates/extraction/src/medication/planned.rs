@@ -7,114 +7,16 @@ use super::StatusWindow;
 use super::later_status_words::is_number;
 use super::status::DrugStatus;
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// How many words after a name the awaited time may come, and words of that time.
 const REACH: usize = 16;
 const TIME: usize = 8;
-/// Words for the awaited event: results, and the forms of verbs of the future.
-const AWAITED: &[&str] = &[
-    "baje",
-    "bajen",
-    "suba",
-    "suban",
-    "normalice",
-    "normalicen",
-    "mejore",
-    "mejoren",
-    "vea",
-    "vean",
-    "llegue",
-    "lleguen",
-    "salga",
-    "acabe",
-    "termine",
-    "permita",
-    "permitan",
-    "recupere",
-    "autoricen",
-    "aprueben",
-    "confirme",
-    "confirmen",
-    "negativice",
-    "labs",
-    "bloods",
-    "results",
-    "lfts",
-    "levels",
-    "normalises",
-    "normalizes",
-    "normalise",
-    "back",
-    "approved",
-    "approves",
-    "reviewed",
-    "cleared",
-    "weaned",
-];
-/// Complaints that a medicine is taken against, and values that rise and fall from hour to hour.
-const COMPLAINTS: &[&str] = &[
-    "dolor",
-    "duele",
-    "duela",
-    "pain",
-    "ansiedad",
-    "anxious",
-    "anxiety",
-    "agitated",
-    "agitacion",
-    "crisis",
-    "fiebre",
-    "fever",
-    "tos",
-    "cough",
-    "insomnio",
-    "sleep",
-    "dormir",
-    "panic",
-    "panico",
-    "needed",
-    "required",
-    "necesite",
-    "precise",
-    "headache",
-    "migraine",
-    "migrana",
-    "nausea",
-    "nauseas",
-    "bad",
-    "worse",
-    "mal",
-    "nervios",
-    "nerviosa",
-    "nervioso",
-    "ta",
-    "tas",
-    "tad",
-    "pa",
-    "pas",
-    "sbp",
-    "bp",
-    "tension",
-    "presion",
-    "peso",
-    "weight",
-    "glucemia",
-    "azucar",
-    "glucose",
-    "bm",
-    "temperatura",
-    "temp",
-    "fc",
-    "sat",
-    "spo2",
-    "sato2",
-];
-/// Past forms.
-const PAST: &[&str] =
-    &["was", "were", "had", "did", "estaba", "estuvo", "era", "fue", "tenia", "tuvo", "started", "came"];
-/// Conditional forms, right after a name, of what would be done.
-const WOULD: &[&str] = &["quedaria", "pondria", "usaria", "iniciaria", "reservaria", "empezaria", "daria", "dejaria"];
+static AWAITED: WordList = WordList::listed(word_lists::MEDICATION, "planned.awaited");
+static COMPLAINTS: WordList = WordList::listed(word_lists::MEDICATION, "planned.complaints");
+static PAST: WordList = WordList::listed(word_lists::MEDICATION, "planned.past");
+static WOULD: WordList = WordList::listed(word_lists::MEDICATION, "planned.would");
 
 /// A status with the time for which the medicine is meant.
 pub(super) fn with_planned_time(
@@ -152,7 +54,7 @@ fn is_for_a_time(reading: &TokenizedText<'_>, following: &Range<usize>) -> bool 
             let any = |words: &[&str]| (time.start..end).any(|at| words.contains(&word(at)));
             let limit =
                 (time.start..end).any(|at| matches!(word(at), "<" | ">" | "≤" | "≥") && is_number(word(at + 1)));
-            !any(COMPLAINTS) && !any(PAST) && (limit || any(AWAITED))
+            !any(&COMPLAINTS) && !any(&PAST) && (limit || any(&AWAITED))
         }
         "partir" => {
             let first = at + 1 + usize::from(matches!(word(at + 1), "de" | "del"));
@@ -171,7 +73,7 @@ fn is_for_a_time(reading: &TokenizedText<'_>, following: &Range<usize>) -> bool 
 /// "Mirtazapina quedaría para …": a conditional plan.
 fn is_wished(reading: &TokenizedText<'_>, mention: &Range<usize>) -> bool {
     let first = mention.end + usize::from(matches!(reading.word(mention.end), "se" | "la" | "lo"));
-    WOULD.contains(&reading.word(first))
+    WOULD.contains(reading.word(first))
 }
 
 /// "Did mention atomoxetine as another option": no more than named.

@@ -6,6 +6,7 @@ use super::dose::{Dose, DoseRules};
 use super::fractions;
 use super::frequency::FrequencyRules;
 use crate::lexicon::LabelledPhrases;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
@@ -304,26 +305,9 @@ fn with_unit_of(dose: &Dose, other: &Dose) -> String {
 
 /// "Was 50", "antes 50", "from 25", "used to take 20": a former dose.
 fn is_former(reading: &TokenizedText<'_>, dose: usize, from: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::MEDICATION, "regimen.is_former");
     let near = |words: usize| dose.saturating_sub(words).max(from)..dose;
-    let stated = near(2).any(|word| {
-        matches!(
-            reading.word(word),
-            "was"
-                | "were"
-                | "from"
-                | "antes"
-                | "era"
-                | "eran"
-                | "previously"
-                | "formerly"
-                | "originally"
-                | "tomaba"
-                | "estaba"
-                | "llevaba"
-                | "venia"
-                | "desde"
-        )
-    });
+    let stated = near(2).any(|word| WORDS.contains(reading.word(word)));
     stated && !near(1).any(|word| matches!(reading.word(word), "now" | "ahora"))
         || near(4).any(|word| reading.word(word) == "used" && reading.word(word + 1) == "to")
 }

@@ -1,23 +1,9 @@
 //! The unit in which a medicine is usually given, for doses that were said without one: "levothyroxine 50", "sertraline 100".
 
+use crate::lexicon::word_lists::{self, WordList};
+
 /// Medicines whose strength is said in micrograms.
-const MICROGRAMS: &[&str] = &[
-    "levothyroxine",
-    "liothyronine",
-    "fentanyl",
-    "beclomethasone",
-    "fluticasone",
-    "budesonide",
-    "albuterol",
-    "salmeterol",
-    "formoterol",
-    "tiotropium",
-    "fluticasone/salmeterol",
-    "budesonide/formoterol",
-    "desogestrel",
-    "digoxin",
-    "ipratropium",
-];
+static MICROGRAMS: WordList = WordList::listed(word_lists::MEDICATION, "units.micrograms");
 /// Medicines whose strength is said in units.
 const UNITS: &[&str] = &["vitamin d", "cholecalciferol", "heparin", "dalteparin", "tinzaparin"];
 /// Groups of the list that no strength in milligrams fits.
@@ -36,7 +22,7 @@ pub(crate) fn with_usual_unit(name: &str, group: &str, dose: String) -> String {
     }
     let unit = if group == "insulin" || name.contains("insulin") || UNITS.contains(&name) {
         "IU"
-    } else if MICROGRAMS.contains(&name) && number >= LEAST {
+    } else if MICROGRAMS.contains(name) && number >= LEAST {
         "mcg"
     } else if OTHER_GROUPS.contains(&group) {
         return dose;

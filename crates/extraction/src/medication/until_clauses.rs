@@ -5,93 +5,15 @@ use std::ops::Range;
 
 use crate::analysis::AnalyzedDocument;
 use crate::dates::EndTense;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// How many words after "until" the verb of its clause may come.
 const CLAUSE: usize = 12;
-/// Words that begin a clause in English, after which a past form is its verb and no participle.
-const SUBJECTS: &[&str] = &[
-    "i", "he", "she", "it", "they", "we", "the", "my", "her", "his", "their", "this", "that", "a", "an", "there",
-    "some",
-];
-/// Past forms that do not end in "-ed".
-const PAST: &[&str] = &[
-    "was",
-    "were",
-    "had",
-    "did",
-    "got",
-    "made",
-    "gave",
-    "came",
-    "began",
-    "broke",
-    "said",
-    "told",
-    "went",
-    "felt",
-    "bled",
-    "became",
-    "put",
-    "fell",
-    "took",
-    "threw",
-    "ran",
-    "swelled",
-    "swole",
-    "found",
-    "saw",
-    "left",
-    "lost",
-    "kept",
-    "brought",
-    "woke",
-    "sent",
-    "set",
-    "burst",
-    "hurt",
-    "could",
-    "dio",
-    "dijo",
-    "hizo",
-    "fue",
-    "puso",
-    "tuvo",
-    "vino",
-    "pudo",
-    "quiso",
-    "trajo",
-    "produjo",
-    "dieron",
-    "dijeron",
-    "hicieron",
-    "ha",
-    "han",
-    "habia",
-    "era",
-    "estaba",
-    "empezo",
-    "comenzo",
-    "sangro",
-    "aparecio",
-    "salio",
-    "quito",
-    "suspendio",
-    "noto",
-    "provoco",
-    "causo",
-    "subio",
-    "bajo",
-    "sento",
-    "cayo",
-    "tome",
-];
-/// Forms of verbs that are still to come where the rest of the clause says nothing.
-const OPEN: &[&str] =
-    &["says", "say", "tells", "tell", "decides", "advises", "sees", "see", "reviews", "is", "are", "notice"];
-/// Events after "until" that are in the present.
-const NOW: &[&str] =
-    &["now", "today", "recently", "further", "present", "hoy", "ahora", "fecha", "momento", "actualidad", "entonces"];
+static SUBJECTS: WordList = WordList::listed(word_lists::MEDICATION, "until_clauses.subjects");
+static PAST: WordList = WordList::listed(word_lists::MEDICATION, "until_clauses.past");
+static OPEN: WordList = WordList::listed(word_lists::MEDICATION, "until_clauses.open");
+static NOW: WordList = WordList::listed(word_lists::MEDICATION, "until_clauses.now");
 
 pub(super) fn is_until(word: &str) -> bool {
     matches!(word, "until" | "till" | "til" | "hasta")
@@ -107,9 +29,9 @@ pub(super) fn ended(doc: &AnalyzedDocument<'_>, at: usize, limit: usize, tense: 
         return (tense == Some(EndTense::Now)).then_some(false);
     }
     let spanish = reading.word(at) == "hasta";
-    let speaks = if spanish { first == "que" } else { SUBJECTS.contains(&first) };
+    let speaks = if spanish { first == "que" } else { SUBJECTS.contains(first) };
     let past = speaks && clause.clone().skip(1).any(|word| is_past(doc, word, spanish));
-    let open = clause.clone().any(|word| OPEN.contains(&reading.word(word)));
+    let open = clause.clone().any(|word| OPEN.contains(reading.word(word)));
     match tense {
         // In Spanish the mood of the clause says more than a verb without its accent does.
         Some(EndTense::Now) => Some(spanish && past),
@@ -125,7 +47,7 @@ pub(super) fn is_still_open(reading: &TokenizedText<'_>, from: usize) -> bool {
     until.is_some_and(|at| {
         let clause = clause(reading, at, reading.words.len());
         reading.word(clause.start) == "que"
-            && !clause.clone().skip(1).any(|word| PAST.contains(&reading.word(word)) || ends_in_o(reading, word))
+            && !clause.clone().skip(1).any(|word| PAST.contains(reading.word(word)) || ends_in_o(reading, word))
     })
 }
 
@@ -139,7 +61,7 @@ fn clause(reading: &TokenizedText<'_>, at: usize, limit: usize) -> Range<usize> 
 fn is_past(doc: &AnalyzedDocument<'_>, word: usize, spanish: bool) -> bool {
     let said = doc.reading.word(word);
     let ends = |endings: &[&str]| said.len() > 4 && endings.iter().any(|ending| said.ends_with(ending));
-    PAST.contains(&said)
+    PAST.contains(said)
         || if spanish {
             ends_in_o(doc.reading, word) || ends(&["aron", "ieron", "aba", "aban"])
         } else {

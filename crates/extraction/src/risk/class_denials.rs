@@ -9,6 +9,7 @@ use super::cue_words::RiskCueWords;
 use super::experiencer::is_kin;
 use super::topics::{RiskTopic, RiskTopics};
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::structure::Section;
 use crate::{Experiencer, RiskClass};
 use anamnesis_text::Speaker;
@@ -112,37 +113,13 @@ fn is_of_another(doc: &AnalyzedDocument<'_>, topic: &RiskTopic) -> bool {
 
 /// "No plan to leave": the plan concerns something harmless.
 fn is_of_something_else(doc: &AnalyzedDocument<'_>, topic: &RiskTopic) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "class_denials.is_of_something_else");
     let word = |after: usize| doc.reading.word(topic.words.end + after);
     let planned = matches!(
         doc.reading.word(topic.words.end - 1),
         "plan" | "plans" | "planes" | "intent" | "intention" | "method" | "means"
     );
     let joined = matches!(word(0), "to" | "for" | "de" | "para");
-    let harm = matches!(
-        word(1),
-        "end"
-            | "kill"
-            | "harm"
-            | "hurt"
-            | "act"
-            | "do"
-            | "suicide"
-            | "die"
-            | "self"
-            | "matarse"
-            | "morir"
-            | "suicidarse"
-            | "hacerse"
-            | "hacerlo"
-            | "quitarse"
-            | "suicidio"
-            | "autolisis"
-            | "carry"
-            | "dañarse"
-            | "danarse"
-            | "hacer"
-            | "matar"
-            | "overdose"
-    );
+    let harm = WORDS.contains(word(1));
     planned && joined && !harm
 }

@@ -11,6 +11,7 @@ use super::unasserted::UnassertedWords;
 use crate::RiskClass;
 use crate::dialogue::Polarity;
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
@@ -235,6 +236,7 @@ impl RiskCueWords {
 
     /// "If thoughts of suicide occur, call …": advice for a case that is not stated.
     pub(crate) fn is_advice(&self, reading: &TokenizedText<'_>, sentence: &Range<usize>, at: usize) -> bool {
+        static WORDS: WordList = WordList::listed(word_lists::RISK, "cue_words.is_advice");
         let case = |word: usize| {
             let opens = word == sentence.start
                 || reading.words[word - 1].punctuation
@@ -248,24 +250,7 @@ impl RiskCueWords {
                 || reading.word(word) == "caso"
         };
         // "Si ideación suicida → urgencias", "If SI, call": a noun at once names a case.
-        let noun = |word: &str| {
-            matches!(
-                word,
-                "idea"
-                    | "ideas"
-                    | "ideacion"
-                    | "pensamientos"
-                    | "intencion"
-                    | "deseos"
-                    | "autolesion"
-                    | "autolesiones"
-                    | "riesgo"
-                    | "suicidal"
-                    | "thoughts"
-                    | "worsening"
-                    | "si"
-            )
-        };
+        let noun = |word: &str| WORDS.contains(word);
         let opener = reading.word(sentence.start);
         if matches!(opener, "si" | "if" | "ante") && noun(reading.word(sentence.start + 1)) {
             return true;

@@ -9,6 +9,7 @@ use super::experiencer::{is_kin, is_relative};
 use super::topics::{RiskTopic, TopicInversion};
 use super::{RiskPhrase, is_about_acts};
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::structure::Section;
 use crate::tokenized::TokenizedText;
 use crate::{Experiencer, RiskClass};
@@ -56,6 +57,7 @@ pub(crate) fn find(
 }
 
 fn experiencer_of(doc: &AnalyzedDocument<'_>, clause: &Range<usize>, death: &Range<usize>) -> Option<Experiencer> {
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "family_history.experiencer_of");
     let reading = doc.reading;
     let before = clause.start.max(death.start.saturating_sub(BEFORE))..death.start;
     let after = death.end..clause.end.min(death.end + AFTER);
@@ -67,53 +69,13 @@ fn experiencer_of(doc: &AnalyzedDocument<'_>, clause: &Range<usize>, death: &Ran
     {
         return Some(Experiencer::Family);
     }
-    let friend = |word: usize| {
-        matches!(
-            reading.word(word),
-            "friend"
-                | "friends"
-                | "amigo"
-                | "amiga"
-                | "amigos"
-                | "parcero"
-                | "pata"
-                | "mate"
-                | "neighbor"
-                | "vecino"
-                | "coworker"
-                | "colleague"
-                | "classmate"
-        )
-    };
+    let friend = |word: usize| WORDS.contains(reading.word(word));
     (!informs && before.clone().any(friend)).then_some(Experiencer::Other)
 }
 
 pub(super) fn is_telling(word: &str) -> bool {
-    matches!(
-        word,
-        "says"
-            | "said"
-            | "reports"
-            | "reported"
-            | "states"
-            | "stated"
-            | "told"
-            | "tells"
-            | "refiere"
-            | "dice"
-            | "dijo"
-            | "comenta"
-            | "informa"
-            | "cuenta"
-            | "relata"
-            | "explica"
-            | "found"
-            | "encontro"
-            | "notes"
-            | "noted"
-            | "trae"
-            | "brought"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "family_history.is_telling");
+    WORDS.contains(word)
 }
 
 /// "Desde que murió su hermano piensa que …": the thoughts of today are not those of a person who died.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::RiskPhrase;
 use crate::RiskClass;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 use anamnesis_core::document::DocumentType;
 
@@ -69,27 +70,11 @@ fn is_not_meant(reading: &TokenizedText<'_>, at: usize) -> bool {
 
 /// A weapon, a plan, or the word that it is meant.
 fn is_serious(reading: &TokenizedText<'_>, at: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "figurative.is_serious");
     let word = reading.word(at);
     let negated = at > 0 && matches!(reading.word(at - 1), "no" | "not" | "n't" | "es");
-    matches!(
-        word,
-        "gun"
-            | "knife"
-            | "rifle"
-            | "pistol"
-            | "hammer"
-            | "machete"
-            | "pistola"
-            | "cuchillo"
-            | "escopeta"
-            | "navaja"
-            | "arma"
-            | "serious"
-            | "seriously"
-            | "serio"
-            | "bala"
-            | "plan"
-    ) || negated && matches!(word, "joking" | "kidding" | "joke" | "broma") && reading.word(at - 1) != "es"
+    WORDS.contains(word)
+        || negated && matches!(word, "joking" | "kidding" | "joke" | "broma") && reading.word(at - 1) != "es"
         || word == "broma" && at > 1 && reading.word(at - 2) == "no"
 }
 

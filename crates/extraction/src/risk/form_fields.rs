@@ -8,6 +8,7 @@ use super::candidates::{ResolvedWords, RiskCandidate};
 use super::topics::{RiskTopic, RiskTopics};
 use crate::Experiencer;
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Words that say when, between a name and its value: "SI since Monday: yes".
@@ -144,27 +145,7 @@ fn value(word: &str) -> Option<bool> {
     }
 }
 
-/// Words about a thing that is present: "SI less frequent".
 fn states(word: &str) -> bool {
-    matches!(
-        word,
-        "improved"
-            | "improving"
-            | "less"
-            | "more"
-            | "worse"
-            | "worsening"
-            | "still"
-            | "persists"
-            | "persistent"
-            | "daily"
-            | "ongoing"
-            | "frequent"
-            | "intermittent"
-            | "fleeting"
-            | "unchanged"
-            | "continues"
-            | "increasing"
-            | "decreasing"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "form_fields.states");
+    WORDS.contains(word)
 }

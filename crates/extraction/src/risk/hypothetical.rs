@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Words between a verb of thinking and its object.
@@ -41,64 +42,8 @@ pub(super) fn is_only_thought(reading: &TokenizedText<'_>, sentence: &Range<usiz
 }
 
 fn is_thinking(word: &str) -> bool {
-    matches!(
-        word,
-        "think"
-            | "thinks"
-            | "thinking"
-            | "thought"
-            | "thoughts"
-            | "considered"
-            | "considering"
-            | "imagine"
-            | "imagining"
-            | "fantasise"
-            | "fantasize"
-            | "fantasies"
-            | "urge"
-            | "urges"
-            | "tempted"
-            | "dream"
-            | "pienso"
-            | "piensa"
-            | "piensas"
-            | "pensado"
-            | "pensando"
-            | "pensar"
-            | "pensaba"
-            | "penso"
-            | "pense"
-            | "ganas"
-            | "idea"
-            | "ideas"
-            | "pensamientos"
-            | "impulso"
-            | "impulsos"
-            | "imagino"
-            | "imagina"
-            | "want"
-            | "wants"
-            | "wanted"
-            | "wanna"
-            | "going"
-            | "plan"
-            | "plans"
-            | "planning"
-            | "intend"
-            | "intends"
-            | "threatens"
-            | "threatened"
-            | "threatening"
-            | "quiero"
-            | "quiere"
-            | "queria"
-            | "quisiera"
-            | "deseo"
-            | "desea"
-            | "planea"
-            | "planeo"
-            | "amenaza"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "hypothetical.is_thinking");
+    WORDS.contains(word)
 }
 
 fn is_not_finite(word: &str) -> bool {

@@ -55,6 +55,7 @@ use super::matcher::PhraseMatcher;
 use super::phrase_trie::TrieBuilder;
 use super::tokenized::{TextSentence, TokenizedText};
 use super::{Experiencer, Risk, RiskClass};
+use crate::lexicon::word_lists::{self, WordList};
 use anamnesis_text::Speaker;
 
 /// From these log odds the classifier confirms a phrase in a document; below, it refutes even plain words.
@@ -381,11 +382,7 @@ fn is_plain_taking(doc: &AnalyzedDocument<'_>, found: &RiskCandidate) -> bool {
 /// Words after pills that were taken within which it is said how many, or what for.
 const AROUND_TAKING: usize = 6;
 
-/// Targets of a threat.
-const BODY: &[&str] = &[
-    "throat", "neck", "face", "chest", "head", "stomach", "belly", "back", "wrist", "wrists", "arm", "arms", "skin",
-    "heart", "baby", "child", "children", "kid", "kids", "girl", "boy", "staff", "nurse", "dog", "cat", "man", "woman",
-];
+static BODY: WordList = WordList::listed(word_lists::RISK, "risk.body");
 
 /// "Held a knife to the onions" threatens no one. With an article alone only the body and children belong to a person.
 fn is_aimed_at_a_thing(doc: &AnalyzedDocument<'_>, words: &RiskPhrase) -> bool {
@@ -397,30 +394,15 @@ fn is_aimed_at_a_thing(doc: &AnalyzedDocument<'_>, words: &RiskPhrase) -> bool {
     else {
         return false;
     };
-    word(to + 1) == "the" && !BODY.contains(&word(to + 2)) && !is_relative(word(to + 2))
+    word(to + 1) == "the" && !BODY.contains(word(to + 2)) && !is_relative(word(to + 2))
 }
 
 /// A question put to someone, outside a dialogue: "Have you …?", "¿Ha tenido …?".
 fn asks_you(doc: &AnalyzedDocument<'_>, sentence: &Range<usize>) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "risk.asks_you");
     let word = |at: usize| doc.reading.word(at);
     let own = sentence.clone().any(|at| matches!(word(at), "i" | "me" | "my" | "mi" | "yo" | "mis"));
-    let you = |at: usize| {
-        matches!(
-            word(at),
-            "you"
-                | "your"
-                | "anyone"
-                | "usted"
-                | "ha"
-                | "has"
-                | "le"
-                | "te"
-                | "tiene"
-                | "tienes"
-                | "piensa"
-                | "alguien"
-        )
-    };
+    let you = |at: usize| WORDS.contains(word(at));
     !own && sentence.clone().any(you)
 }
 

@@ -3,33 +3,14 @@
 use std::ops::Range;
 
 use crate::dialogue::Polarity;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// "I don't want to die", "no quiero morirme", "it never crossed my mind": a denial right before the wish. General
 /// rules apply a "don't want" to the wish itself, since "I don't want the pills" denies no pills.
 pub(super) fn wish_denied(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
-    let wishes = matches!(
-        reading.word(found.start),
-        "want"
-            | "wants"
-            | "wanna"
-            | "wanted"
-            | "wish"
-            | "plan"
-            | "going"
-            | "gonna"
-            | "crossed"
-            | "crosses"
-            | "thinking"
-            | "quiero"
-            | "kiero"
-            | "queria"
-            | "quisiera"
-            | "pienso"
-            | "voy"
-            | "deseo"
-            | "planeo"
-    );
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "negation.wish_denied");
+    let wishes = WORDS.contains(reading.word(found.start));
     let ahead = (sentence.start..found.start).rev().map(|word| reading.word(word));
     let mut ahead = ahead.skip_while(|word| {
         matches!(*word, "really" | "ever" | "even" | "actually" | "me" | "ya" | "siquiera" | "realmente" | "que" | "es")
@@ -42,6 +23,7 @@ pub(super) fn wish_denied(reading: &TokenizedText<'_>, sentence: &Range<usize>, 
 /// "Denies keeping a gun", "no guarda la escopeta": only pronouns come between a denial and the denied words. The
 /// "denies" of "denies wanting to die, keeps a gun" denies something else.
 pub(super) fn denied_itself(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "negation.denied_itself");
     let denies = |word: &str| {
         matches!(
             word,
@@ -58,35 +40,8 @@ pub(super) fn denied_itself(reading: &TokenizedText<'_>, sentence: &Range<usize>
                 | "ninguna"
         )
     };
-    let mut ahead = (sentence.start..found.start).rev().map(|word| reading.word(word)).skip_while(|word| {
-        matches!(
-            *word,
-            "he" | "she"
-                | "they"
-                | "i"
-                | "that"
-                | "que"
-                | "yo"
-                | "el"
-                | "ella"
-                | "ya"
-                | "se"
-                | "me"
-                | "lo"
-                | "la"
-                | "actually"
-                | "currently"
-                | "having"
-                | "tener"
-                | "haber"
-                | "ever"
-                | "there"
-                | "is"
-                | "are"
-                | "do"
-                | "does"
-        )
-    });
+    let mut ahead =
+        (sentence.start..found.start).rev().map(|word| reading.word(word)).skip_while(|word| WORDS.contains(word));
     let before = ahead.next().unwrap_or("");
     let spoken = ["denies", "denied", "deny", "denying", "niega", "niego", "nego", "negando", "niegan"];
     // "Has no gun": right after the verb.
@@ -189,25 +144,8 @@ pub(super) fn is_done_by_nobody(reading: &TokenizedText<'_>, sentence: &Range<us
 /// "Suicide's never been in my head", "dying is the last thing I want": the words of risk are the subject of their
 /// denial. For ideas and wishes alone: an act that was "never reported" was done.
 pub(super) fn denied_as_subject(reading: &TokenizedText<'_>, end: usize) -> bool {
-    let helps = |word: &&str| {
-        matches!(
-            *word,
-            "'s" | "is"
-                | "was"
-                | "has"
-                | "have"
-                | "had"
-                | "are"
-                | "were"
-                | "would"
-                | "be"
-                | "es"
-                | "ha"
-                | "han"
-                | "fue"
-                | "eso"
-        )
-    };
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "negation.denied_as_subject");
+    let helps = |word: &&str| WORDS.contains(word);
     let words: Vec<&str> = (end..end + SUBJECT_REACH).map(|word| reading.word(word)).skip_while(helps).collect();
     match words.as_slice() {
         ["never" | "nunca" | "jamas", verb, further, ..] => match *verb {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::RiskPhrase;
 use super::slots::PhraseSlot;
 use crate::RiskClass;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
 use anamnesis_text::Speaker;
@@ -20,21 +21,7 @@ pub(super) const WORDS: [&str; 4] = [
 pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
 /// Hits of one part in a sentence that are considered: bounds the work on hostile text.
 const MOST_HITS: usize = 24;
-/// Parts that say what would be done: a denial counts where it reaches them.
-const CORES: &[&str] = &[
-    "selfkill",
-    "hurtothers",
-    "hurtself",
-    "hits",
-    "amount",
-    "violent",
-    "hurtsme",
-    "harmact",
-    "violenthim",
-    "nintent",
-    "killsher",
-    "killsit",
-];
+static CORES: WordList = WordList::listed(word_lists::RISK, "patterns.cores");
 
 /// Sentences before and after in which a part that must come near a pattern is looked for: a question, its "no" and
 /// what follows.
@@ -102,7 +89,7 @@ impl RiskPatterns {
                 } else if let Some(name) = word.strip_prefix('?') {
                     pattern.nearby = Some(part(name));
                 } else {
-                    pattern.core = if CORES.contains(&word) { pattern.parts.len() } else { pattern.core };
+                    pattern.core = if CORES.contains(word) { pattern.parts.len() } else { pattern.core };
                     pattern.parts.push((gap, part(word)));
                 }
             }

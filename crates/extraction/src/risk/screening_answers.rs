@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::lexicon::word_lists::{self, WordList};
 use crate::lexicon::{SPEECH, label};
 use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
@@ -44,103 +45,26 @@ fn continues(reading: &TokenizedText<'_>, here: &TextSentence, next: &TextSenten
 
 /// "Thoughts daily, no sleep": the "no" concerns another word.
 fn leads_on(reading: &TokenizedText<'_>, at: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "screening_answers.leads_on");
     let bare = matches!(reading.word(at), "no" | "not" | "nil" | "zero" | "ningun");
     let ends = reading.words.get(at + 1).is_none_or(|next| next.punctuation);
-    let asked = matches!(
-        reading.word(at + 1),
-        "risk"
-            | "concerns"
-            | "issues"
-            | "to"
-            | "throughout"
-            | "on"
-            | "current"
-            | "currently"
-            | "at"
-            | "a"
-            | "riesgo"
-            | "actualmente"
-    );
+    let asked = WORDS.contains(reading.word(at + 1));
     bare && !ends && !asked
 }
 
 fn is_no(word: &str) -> bool {
-    matches!(
-        word,
-        "no" | "none"
-            | "negative"
-            | "nil"
-            | "never"
-            | "denies"
-            | "denied"
-            | "not"
-            | "zero"
-            | "ninguno"
-            | "ninguna"
-            | "negativo"
-            | "negativa"
-            | "nunca"
-            | "niega"
-            | "nego"
-            | "jamas"
-            | "ningun"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "screening_answers.is_no");
+    WORDS.contains(word)
 }
 
 /// Whether an answer begins at a word: after a sign, or after who gives it.
 fn opens(reading: &TokenizedText<'_>, at: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "screening_answers.opens");
     let Some(before) = at.checked_sub(1) else { return false };
-    reading.words[before].punctuation
-        || matches!(
-            reading.word(before),
-            "says"
-                | "said"
-                | "answer"
-                | "answers"
-                | "answered"
-                | "response"
-                | "replied"
-                | "replies"
-                | "result"
-                | "was"
-                | "all"
-                | "and"
-                | "dice"
-                | "responde"
-                | "respondio"
-                | "contesta"
-                | "contesto"
-                | "respuesta"
-                | "resultado"
-                | "con"
-                | "y"
-        )
+    reading.words[before].punctuation || WORDS.contains(reading.word(before))
 }
 
-/// Something was answered next to the no.
 fn goes_on(word: &str) -> bool {
-    matches!(
-        word,
-        "yes"
-            | "but"
-            | "except"
-            | "although"
-            | "though"
-            | "however"
-            | "yet"
-            | "once"
-            | "sometimes"
-            | "positive"
-            | "until"
-            | "si"
-            | "pero"
-            | "aunque"
-            | "salvo"
-            | "excepto"
-            | "embargo"
-            | "positivo"
-            | "positiva"
-            | "hasta"
-            | "veces"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "screening_answers.goes_on");
+    WORDS.contains(word)
 }

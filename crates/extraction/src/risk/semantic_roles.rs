@@ -8,6 +8,7 @@ use super::RiskPhrase;
 use super::experiencer::is_relative;
 use super::family_history::is_telling;
 use crate::RiskClass;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Words between a threat and its object.
@@ -48,7 +49,7 @@ fn is_threatened(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &R
     }
     let Some(kill) = (found.words.start..found.words.end).find(|at| killed(*at)) else { return false };
     let from = sentence.start.max(kill.saturating_sub(SUBJECT));
-    let person = |at: usize| is_relative(word(at)) || PEOPLE.contains(&word(at));
+    let person = |at: usize| is_relative(word(at)) || PEOPLE.contains(word(at));
     let threat = (sentence.start.max(kill.saturating_sub(THREAT))..kill)
         .find(|at| word(*at).starts_with("amenaz") || word(*at).starts_with("threat"));
     if let Some(threat) = threat {
@@ -56,7 +57,7 @@ fn is_threatened(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &R
         let clitic = held && (from..threat).any(|at| matches!(word(at), "me" | "la" | "lo" | "le"));
         return clitic || (from..threat).any(person);
     }
-    let Some(wants) = (sentence.start.max(kill.saturating_sub(3))..kill).find(|at| WANTING.contains(&word(*at))) else {
+    let Some(wants) = (sentence.start.max(kill.saturating_sub(3))..kill).find(|at| WANTING.contains(word(*at))) else {
         return false;
     };
     if matches!(word(wants), "quieren" | "querian" | "intentan" | "intentaron" | "van" | "iban" | "pretenden") {
@@ -98,7 +99,7 @@ fn object(reading: &TokenizedText<'_>, from: usize) -> Option<usize> {
     (from..from + 3).find(|at| {
         let owned =
             at.checked_sub(1).is_some_and(|before| matches!(word(before), "su" | "sus" | "his" | "her" | "their"));
-        owned && (is_relative(word(*at)) || CLOSE.contains(&word(*at)))
+        owned && (is_relative(word(*at)) || CLOSE.contains(word(*at)))
     })
 }
 
@@ -106,7 +107,7 @@ fn object(reading: &TokenizedText<'_>, from: usize) -> Option<usize> {
 fn striker(reading: &TokenizedText<'_>, sentence: &Range<usize>, verb: usize) -> Option<usize> {
     let word = |at: usize| reading.word(at);
     let from = sentence.start.max(verb.saturating_sub(SUBJECT));
-    let named = (from..verb).rev().find(|at| is_relative(word(*at)) || PEOPLE.contains(&word(*at)))?;
+    let named = (from..verb).rev().find(|at| is_relative(word(*at)) || PEOPLE.contains(word(*at)))?;
     let tells = (named..verb).any(|at| is_telling(word(at)) || matches!(word(at), "," | ";" | "."));
     (!tells).then_some(named)
 }
@@ -155,70 +156,11 @@ fn strikes(word: &str) -> bool {
     )
 }
 
-/// Those who threaten and strike, but for relatives.
-const PEOPLE: &[&str] = &[
-    "ex",
-    "expareja",
-    "pareja",
-    "novio",
-    "novia",
-    "exmarido",
-    "exnovio",
-    "vecino",
-    "vecina",
-    "jefe",
-    "boyfriend",
-    "girlfriend",
-    "partner",
-    "neighbour",
-    "neighbor",
-    "boss",
-    "stepdad",
-    "landlord",
-];
+static PEOPLE: WordList = WordList::listed(word_lists::RISK, "semantic_roles.people");
 
-/// Those who are struck at home, but for relatives.
-const CLOSE: &[&str] = &[
-    "mujer",
-    "pareja",
-    "novia",
-    "novio",
-    "bebe",
-    "hijos",
-    "hijas",
-    "children",
-    "kids",
-    "kid",
-    "child",
-    "baby",
-    "girlfriend",
-    "boyfriend",
-    "partner",
-    "expareja",
-];
+static CLOSE: WordList = WordList::listed(word_lists::RISK, "semantic_roles.close");
 
-const WANTING: &[&str] = &[
-    "quiere",
-    "quieren",
-    "queria",
-    "querian",
-    "intenta",
-    "intentan",
-    "intentaron",
-    "va",
-    "van",
-    "iba",
-    "iban",
-    "pretende",
-    "pretenden",
-    "want",
-    "wants",
-    "wanted",
-    "trying",
-    "going",
-    "plotting",
-    "planning",
-];
+static WANTING: WordList = WordList::listed(word_lists::RISK, "semantic_roles.wanting");
 
 const BELIEVING: &[&str] = &[
     "cree",

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::analysis::AnalyzedDocument;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 use crate::{Risk, RiskClass};
 use anamnesis_core::fact_date::DatePrecision;
@@ -30,7 +31,7 @@ pub(super) fn is_past(doc: &AnalyzedDocument<'_>, risk: &Risk, words: &Range<usi
     }
     // An attempt without a day is one of the past, as far as its time goes; its level takes care.
     risk.class == RiskClass::AttemptHistory
-        || !risk.denied && says(reading, words, NOT_SINCE)
+        || !risk.denied && says(reading, words, &NOT_SINCE)
         || says_past(doc, words)
         || at_an_age(reading, words) && is_dated(reading, risk, words)
 }
@@ -39,8 +40,8 @@ pub(super) fn is_past(doc: &AnalyzedDocument<'_>, risk: &Risk, words: &Range<usi
 pub(super) fn says_past(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let reading = doc.reading;
     let closing = words.end.saturating_sub(3).max(words.start)..words.end;
-    says(reading, words, PAST)
-        || says(reading, &closing, NO_LONGER)
+    says(reading, words, &PAST)
+        || says(reading, &closing, &NO_LONGER)
         || is_over(reading, words)
         || in_a_year(doc, words)
         || years_ago(reading, words)
@@ -50,7 +51,7 @@ pub(super) fn says_past(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> boo
 /// is a wish to die that is not.
 fn is_over(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let word = |at: usize| reading.word(at);
-    let lives = |at: usize| LIVING.contains(&word(at));
+    let lives = |at: usize| LIVING.contains(word(at));
     let ends = |at: usize| matches!((word(at), word(at + 1)), ("ya", "no") | ("no", "longer"));
     words.clone().any(|at| ends(at) && at + 1 < words.end && !(at + 2..at + 2 + ENDED).any(lives))
 }
@@ -188,86 +189,13 @@ fn says(reading: &TokenizedText<'_>, words: &Range<usize>, list: &[&str]) -> boo
     list.iter().any(held)
 }
 
-/// After "no longer" these are no ended risk: "ya no quiero vivir", "ya no aguanto más".
-const LIVING: &[&str] = &[
-    "vivir", "viviendo", "seguir", "puedo", "puede", "aguanto", "aguanta", "soporto", "soporta", "sirvo", "sirve",
-    "live", "living", "here", "alive", "exist", "cope", "bear", "stand", "on",
-];
+static LIVING: WordList = WordList::listed(word_lists::RISK, "temporality.living");
 
-const PAST: &[&str] = &[
-    "used to",
-    "years ago",
-    "year ago",
-    "as a child",
-    "as a teenager",
-    "as a teen",
-    "as a kid",
-    "as a boy",
-    "as a girl",
-    "as an adolescent",
-    "in childhood",
-    "in adolescence",
-    "in school",
-    "in high school",
-    "in college",
-    "when i was",
-    "when she was",
-    "when he was",
-    "previous",
-    "previously",
-    "prev",
-    "prior",
-    "past",
-    "history",
-    "hx",
-    "in remission",
-    "hace anos",
-    "de nina",
-    "de nino",
-    "de pequena",
-    "de pequeno",
-    "de chica",
-    "de chico",
-    "de joven",
-    "de adolescente",
-    "en la adolescencia",
-    "en su adolescencia",
-    "en la juventud",
-    "en el instituto",
-    "en el colegio",
-    "en la escuela",
-    "en la universidad",
-    "en remision",
-    "remite la ideacion",
-    "remiten las ideas",
-    "remitio la ideacion",
-    "previo",
-    "previos",
-    "anterior",
-    "anteriores",
-    "antecedente",
-    "antecedentes",
-    "cuando era",
-    "cuando vivia",
-    "cuando estaba con",
-    "antes",
-    "ex",
-    "infancia",
-    "old",
-    "antiguas",
-    "antigua",
-    "in yr",
-    "in year",
-    "at age",
-    "aged",
-];
+static PAST: WordList = WordList::listed(word_lists::RISK, "temporality.past");
 
-/// Words that an act was not repeated; after a denial they say nothing.
-const NOT_SINCE: &[&str] =
-    &["not since", "none since", "ninguna desde entonces", "ninguno desde entonces", "no desde entonces"];
+static NOT_SINCE: WordList = WordList::listed(word_lists::RISK, "temporality.not_since");
 
-/// Words that close a statement about the past.
-const NO_LONGER: &[&str] = &["actualmente no", "ahora no", "not now", "not currently", "not any more", "not anymore"];
+static NO_LONGER: WordList = WordList::listed(word_lists::RISK, "temporality.no_longer");
 
 const NOW: &[&str] = &[
     "today",

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::experiencer::is_relative;
 use crate::RiskClass;
 use crate::dialogue::Polarity;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
@@ -148,124 +149,15 @@ impl RiskTopics {
 
 /// Whether someone is named at a word or right after an article: "the kids", "[PERSON_12]", "a nadie".
 fn names_person(reading: &TokenizedText<'_>, at: usize) -> bool {
-    let article = |word: &str| {
-        matches!(
-            word,
-            "the"
-                | "your"
-                | "his"
-                | "her"
-                | "my"
-                | "any"
-                | "a"
-                | "an"
-                | "to"
-                | "al"
-                | "la"
-                | "el"
-                | "los"
-                | "las"
-                | "su"
-                | "sus"
-                | "tu"
-                | "tus"
-                | "mi"
-                | "mis"
-                | "["
-                | "otra"
-                | "otras"
-                | "other"
-        )
-    };
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "topics.names_person");
+    let article = |word: &str| WORDS.contains(word);
     let end = (at + 4).min(reading.words.len());
     let named = (at..end).find(|word| !article(reading.word(*word))).map_or("", |word| reading.word(word));
     let alone = reading.word(at) == "her" && reading.words.get(at + 1).is_none_or(|next| next.punctuation);
-    named.starts_with("person_") || is_relative(named) || PEOPLE.contains(&named) || alone
+    named.starts_with("person_") || is_relative(named) || PEOPLE.contains(named) || alone
 }
 
-/// Words for those whom someone may hurt.
-const PEOPLE: &[&str] = &[
-    "him",
-    "them",
-    "her",
-    "someone",
-    "somebody",
-    "anyone",
-    "anybody",
-    "others",
-    "people",
-    "baby",
-    "child",
-    "children",
-    "kid",
-    "kids",
-    "staff",
-    "peers",
-    "peer",
-    "patients",
-    "partner",
-    "ex",
-    "neighbour",
-    "neighbours",
-    "neighbor",
-    "boss",
-    "coworker",
-    "coworkers",
-    "colleagues",
-    "teacher",
-    "newborn",
-    "infant",
-    "toddler",
-    "girlfriend",
-    "boyfriend",
-    "family",
-    "person",
-    "animals",
-    "nurse",
-    "nurses",
-    "bebe",
-    "bebes",
-    "beba",
-    "nino",
-    "ninos",
-    "nina",
-    "ninas",
-    "alguien",
-    "nadie",
-    "otros",
-    "otras",
-    "terceros",
-    "pareja",
-    "vecino",
-    "vecina",
-    "vecinos",
-    "jefe",
-    "jefa",
-    "ellos",
-    "ellas",
-    "ella",
-    "guagua",
-    "guaguas",
-    "wawa",
-    "wawas",
-    "rn",
-    "demas",
-    "gente",
-    "persona",
-    "personas",
-    "companero",
-    "companeros",
-    "novio",
-    "novia",
-    "nene",
-    "nena",
-    "hijitos",
-    "hijito",
-    "hijita",
-    "chicos",
-    "familia",
-    "profe",
-];
+static PEOPLE: WordList = WordList::listed(word_lists::RISK, "topics.people");
 
 /// "SI", "HI" and "SH" are names in capitals alone: "si" is Spanish for yes and "hi" greets.
 fn is_short(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
@@ -324,6 +216,7 @@ fn is_short(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
 
 /// "SI yes", "SI (+)", "SI? yes", "SI less frequent" at the head of a clause. "Fuma: SI", "SI no mejora" and "SI / NO" are Spanish.
 fn opens_field(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::RISK, "topics.opens_field");
     let opens = words.start.checked_sub(1).is_none_or(|before| {
         reading.begins_line(words.start)
             || matches!(reading.word(before), "." | "," | ";" | "+" | "-" | "|" | ")")
@@ -331,40 +224,7 @@ fn opens_field(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     });
     let word = |following: usize| reading.word(words.end + following);
     let ends = |following: usize| reading.words.get(words.end + following).is_none_or(|next| next.punctuation);
-    let english = |word: &str| {
-        matches!(
-            word,
-            "yes"
-                | "neg"
-                | "pos"
-                | "positive"
-                | "negative"
-                | "present"
-                | "absent"
-                | "none"
-                | "denied"
-                | "denies"
-                | "improved"
-                | "improving"
-                | "worse"
-                | "worsening"
-                | "less"
-                | "more"
-                | "still"
-                | "daily"
-                | "persists"
-                | "unchanged"
-                | "today"
-                | "currently"
-                | "since"
-                | "ongoing"
-                | "fleeting"
-                | "intermittent"
-                | "frequent"
-                | "y"
-                | "n"
-        )
-    };
+    let english = |word: &str| WORDS.contains(word);
     let signed = matches!((word(0), word(1)), ("(", "+" | "-" | "–" | "−"))
         || matches!(word(0), "+" | "-") && (ends(1) || english(word(1)));
     let titled = matches!(word(0), ":" | "?" | "=" | "-") && (english(word(1)) || word(1) == "+" || word(1) == "-");

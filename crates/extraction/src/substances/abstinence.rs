@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// "Sober", "abstinent": of someone who used before.
@@ -22,26 +23,8 @@ pub(super) fn spans(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
 
 /// A stretch of time next to "sober" dates the last use.
 fn is_time(word: &str) -> bool {
-    matches!(
-        word,
-        "day"
-            | "days"
-            | "week"
-            | "weeks"
-            | "month"
-            | "months"
-            | "year"
-            | "years"
-            | "yrs"
-            | "dia"
-            | "dias"
-            | "semana"
-            | "semanas"
-            | "mes"
-            | "meses"
-            | "ano"
-            | "anos"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "abstinence.is_time");
+    WORDS.contains(word)
 }
 
 /// "Eighty days without ice", "tres meses sin fumar mota".

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Words between a substance and its amount.
@@ -27,47 +28,9 @@ pub(super) fn amount_before(reading: &TokenizedText<'_>, end: usize, limit: usiz
 
 /// An amount that begins at a word: to the end of its clause.
 pub(super) fn amount_at(reading: &TokenizedText<'_>, start: usize, limit: usize) -> Option<Range<usize>> {
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "amounts.amount_at");
     let word = reading.word(start);
-    let often = matches!(
-        word,
-        "daily"
-            | "weekly"
-            | "monthly"
-            | "occasional"
-            | "occasionally"
-            | "socially"
-            | "rarely"
-            | "weekends"
-            | "nightly"
-            | "diario"
-            | "diaria"
-            | "diariamente"
-            | "ocasional"
-            | "ocasionalmente"
-            | "social"
-            | "socialmente"
-            | "semanal"
-            | "mensual"
-            | "findes"
-            | "most"
-            | "every"
-            | "cada"
-            | "todos"
-            | "todas"
-            | "fines"
-            | "finde"
-            | "los"
-            | "moderate"
-            | "moderado"
-            | "heavy"
-            | "heavily"
-            | "about"
-            | "around"
-            | "unos"
-            | "unas"
-            | "couple"
-            | "sometimes"
-    );
+    let often = WORDS.contains(word);
     // "Los sábados" is a frequency; "los" alone is an article.
     let days = word != "los"
         || matches!(
@@ -85,42 +48,6 @@ pub(super) fn amount_at(reading: &TokenizedText<'_>, start: usize, limit: usize)
 }
 
 fn is_number(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit() || c == '½' || c == '¼')
-        || matches!(
-            word,
-            "one"
-                | "two"
-                | "three"
-                | "four"
-                | "five"
-                | "six"
-                | "seven"
-                | "eight"
-                | "nine"
-                | "ten"
-                | "twelve"
-                | "fifteen"
-                | "twenty"
-                | "thirty"
-                | "forty"
-                | "half"
-                | "un"
-                | "una"
-                | "dos"
-                | "tres"
-                | "cuatro"
-                | "cinco"
-                | "seis"
-                | "siete"
-                | "ocho"
-                | "nueve"
-                | "diez"
-                | "doce"
-                | "quince"
-                | "veinte"
-                | "treinta"
-                | "cuarenta"
-                | "medio"
-                | "media"
-        )
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "amounts.is_number");
+    word.starts_with(|c: char| c.is_ascii_digit() || c == '½' || c == '¼') || WORDS.contains(word)
 }

@@ -1,6 +1,7 @@
 //! Words that name a substance elsewhere and are a verb or a person's name here.
 
 use super::is_verb;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::{TextSentence, TokenizedText};
 
 /// "Me costó": the verb, which its accent distinguishes from the noun.
@@ -24,24 +25,11 @@ pub(super) fn is_given_name(reading: &TokenizedText<'_>, word: usize, sentence: 
 /// A word that the one before or after it gives another sense: "her mate rang", "processing speed", "Webster pack",
 /// "drugs and allergies" as a title, "meth" near the methadone of the same sentence.
 pub(super) fn is_of_another_thing(reading: &TokenizedText<'_>, word: usize, end: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "homonyms.is_of_another_thing");
     let before = word.checked_sub(1).map_or("", |before| reading.word(before));
     let after = reading.word(end);
     match reading.word(word) {
-        "mate" | "mates" => matches!(
-            before,
-            "my" | "his"
-                | "her"
-                | "their"
-                | "a"
-                | "best"
-                | "the"
-                | "old"
-                | "work"
-                | "school"
-                | "yes"
-                | "thanks"
-                | "our"
-        ),
+        "mate" | "mates" => WORDS.contains(before),
         "speed" => {
             matches!(before, "processing" | "psychomotor" | "at" | "full" | "gait" | "walking" | "high" | "up" | "low")
                 || matches!(after, "of" | "limit" | "dial" | "camera" | "cameras" | "bump")

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
 
 /// Words around a number of units in which drinking is named.
@@ -13,6 +14,7 @@ pub(super) const DRUNK: usize = 6;
 
 /// Whether a word that means a substance among habits only counts doses.
 pub(super) fn is_dose(reading: &TokenizedText<'_>, words: &Range<usize>, within: &Range<usize>, habits: bool) -> bool {
+    static WORDS: WordList = WordList::listed(word_lists::GENERAL, "unit_words.is_dose");
     let before = words.start.checked_sub(1).filter(|at| within.contains(at)).map_or("", |at| reading.word(at));
     let next = if words.end < within.end { reading.word(words.end) } else { "" };
     match reading.word(words.start) {
@@ -22,22 +24,7 @@ pub(super) fn is_dose(reading: &TokenizedText<'_>, words: &Range<usize>, within:
         "fentanyl" | "fentanilo" => {
             let strength = next.starts_with(|c: char| c.is_ascii_digit())
                 && matches!(reading.word(words.end + 1), "mcg" | "mcgs" | "ug" | "micrograms" | "microgramos");
-            strength
-                || matches!(
-                    next,
-                    "patch"
-                        | "patches"
-                        | "parche"
-                        | "parches"
-                        | "transdermal"
-                        | "transdermico"
-                        | "tts"
-                        | "lozenge"
-                        | "infusion"
-                        | "drip"
-                        | "citrate"
-                        | "mcg"
-                )
+            strength || WORDS.contains(next)
         }
         _ => false,
     }

@@ -10,6 +10,7 @@ use super::super::label;
 use super::post_filter::stop_words;
 use super::{informal, lexicon, places, prefilter};
 use crate::pattern::compiled;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::{Language, Span};
 
 /// Numbers of houses, floors and doors after a street.
@@ -187,52 +188,11 @@ fn spanish(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
 /// "c/ fluoxetina 20", "c/o loose motions", "cerrada. Columna": an abbreviation of "with" or of English, or the last word of a
 /// sentence.
 fn is_no_street(whole: &str, rest: &str, language: Language) -> bool {
-    const WITH: &[&str] = &[
-        "dieta",
-        "comida",
-        "comidas",
-        "fiebre",
-        "dolor",
-        "lm",
-        "agua",
-        "desayuno",
-        "cena",
-        "su",
-        "sus",
-        "mucho",
-        "mucha",
-        "buena",
-        "buen",
-        "mala",
-        "mal",
-        "familia",
-        "familiar",
-        "madre",
-        "padre",
-        "hijo",
-        "hija",
-        "esposo",
-        "esposa",
-        "pareja",
-        "abuela",
-        "ideas",
-        "intencion",
-        "todo",
-        "vo",
-        "iv",
-        "im",
-        "cada",
-        "dos",
-        "tres",
-        "apoyo",
-        "ayuda",
-        "muletas",
-        "baston",
-    ];
+    static WITH: WordList = WordList::listed(word_tables::ENTITIES, "addresses.with");
     let first = rest.split([' ', ',', '.', '/']).find(|word| !word.is_empty()).unwrap_or_default();
     let with = whole.starts_with("c/")
         && (stop_words::is_clinical(first)
-            || WITH.contains(&first)
+            || WITH.contains(first)
             || language == Language::English && matches!(first, "o" | "s" | "w" | "b" | "f"));
     let street = whole.split([' ', '/', '.']).next().unwrap_or_default();
     let ended = street.len() > 4 && whole[street.len()..].starts_with('.');

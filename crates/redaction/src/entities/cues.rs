@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::super::document::DocumentContext;
 use super::super::token::LetterCase;
-use super::super::word_tables::WordSet;
 use super::{lexicon, name_context, person_verbs};
+use crate::word_tables::{self, WordList, WordSet};
 
 pub(crate) use super::cue_lists::{CUES, FUNCTION, MEETINGS, OPENERS, PARTICLES, RELATIONS, ROLES, TITLES};
 
@@ -70,7 +70,7 @@ pub(crate) fn trigger(context: &DocumentContext<'_>, at: usize) -> NameTrigger {
         && context.tokens[at].case == LetterCase::Upper
         && context.tokens[at].span.len() <= LONGEST_ABBREVIATION;
     // "Seen by the nurse. Denies pain.": only an abbreviated title has a full stop before its name.
-    let joins = sign.is_empty() || sign == "." && ABBREVIATED.contains(&word) && !opens_a_sentence(context, at);
+    let joins = sign.is_empty() || sign == "." && ABBREVIATED.contains(word) && !opens_a_sentence(context, at);
     if TITLES.contains(word)
         && joins
         && !disease
@@ -105,11 +105,7 @@ pub(crate) fn trigger(context: &DocumentContext<'_>, at: usize) -> NameTrigger {
     NameTrigger::None
 }
 
-/// Titles that are written with a full stop and do not end a sentence by it.
-const ABBREVIATED: &[&str] = &[
-    "dr", "dra", "dres", "dras", "sr", "sra", "srta", "sres", "d", "dna", "lic", "ing", "prof", "enf", "mr", "mrs",
-    "ms", "mx", "psic", "rev", "sgt",
-];
+static ABBREVIATED: WordList = WordList::listed(word_tables::ENTITIES, "cues.abbreviated");
 
 /// "Seen by Dr. Denies pain": a verb of people, in the form of notes, begins a sentence even after a title.
 fn opens_a_sentence(context: &DocumentContext<'_>, at: usize) -> bool {
@@ -130,86 +126,12 @@ pub(crate) fn is_function(lower: &str) -> bool {
 }
 
 fn is_weak_cue(word: &str) -> bool {
-    matches!(
-        word,
-        "soy"
-            | "i'm"
-            | "am"
-            | "im"
-            | "habla"
-            | "hola"
-            | "hi"
-            | "hello"
-            | "hey"
-            | "thanks"
-            | "gracias"
-            | "paciente"
-            | "patient"
-            | "called"
-            | "llamada"
-            | "llamado"
-            | "llama"
-            | "llaman"
-            | "love"
-            | "dias"
-            | "tardes"
-            | "morning"
-            | "afternoon"
-    ) || word == "is"
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "cues.is_weak_cue");
+    WORDS.contains(word) || word == "is"
 }
 
 /// Words that begin the next field of a form or signature.
 pub(crate) fn is_field(lower: &str) -> bool {
-    matches!(
-        lower,
-        "correo"
-            | "email"
-            | "mail"
-            | "tel"
-            | "telefono"
-            | "tfno"
-            | "tlf"
-            | "fax"
-            | "seccion"
-            | "servicio"
-            | "departamento"
-            | "dpto"
-            | "direccion"
-            | "ncol"
-            | "numcol"
-            | "unidad"
-            | "calle"
-            | "avda"
-            | "avenida"
-            | "ctra"
-            | "carretera"
-            | "plaza"
-            | "paseo"
-            | "nhc"
-            | "edad"
-            | "sexo"
-            | "col"
-            | "hospital"
-            | "jefe"
-            | "jefa"
-            | "medico"
-            | "residente"
-            | "adjunto"
-            | "adjunta"
-            | "especialista"
-            | "licenciado"
-            | "catedratico"
-            | "md"
-            | "phd"
-            | "facultativo"
-            | "clinica"
-            | "electronico"
-            | "dob"
-            | "mrn"
-            | "phone"
-            | "age"
-            | "sex"
-            | "date"
-            | "address"
-    )
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "cues.is_field");
+    WORDS.contains(lower)
 }

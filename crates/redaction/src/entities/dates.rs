@@ -11,6 +11,7 @@ use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::{prefilter, spoken_dates};
 use crate::pattern::compiled;
+use crate::word_tables::{self, WordList};
 use anamnesis_core::side_value::{Precision, SideValue};
 use anamnesis_text::{Language, Span};
 
@@ -76,31 +77,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 static LATE_DAY: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(?:([a-z]+)[ :]{1,2})?((?:1[3-9]|2[0-9]|3[01])/(?:0?[1-9]|1[0-2]))(?-u:\b)"));
 /// Words before figures that are no day.
-pub(crate) const FIGURES: &[&str] = &[
-    "bipap",
-    "cpap",
-    "niv",
-    "ipap",
-    "vpap",
-    "pressure",
-    "pressures",
-    "presion",
-    "presiones",
-    "settings",
-    "fasting",
-    "ayuno",
-    "va",
-    "acuity",
-    "vision",
-    "agudeza",
-    "score",
-    "scored",
-    "puntuacion",
-    "barthel",
-    "mmse",
-    "moca",
-    "gcs",
-];
+pub(crate) static FIGURES: WordList = WordList::listed(word_tables::ENTITIES, "dates.figures");
 
 /// "From 3/18 to 4/1": two days. Scores of one scale ("from 3/5 to 4/5") share what they are out of.
 static FROM_TO: LazyLock<Regex> = LazyLock::new(|| {
@@ -178,7 +155,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         }
         for hit in LATE_DAY.captures_iter(lower) {
             let day = span(&hit, 2);
-            let figure = hit.get(1).is_some_and(|word| FIGURES.contains(&word.as_str())) || &hit[2] == ROUND_THE_CLOCK;
+            let figure = hit.get(1).is_some_and(|word| FIGURES.contains(word.as_str())) || &hit[2] == ROUND_THE_CLOCK;
             if !figure && free(lower, day) && !is_measure(lower, day.end) {
                 found.push(PiiFinding::new(day, label::DATE, RECOGNIZER, UNSURE, DetectionLayer::Entity));
             }
@@ -324,28 +301,8 @@ fn numeric(lower: &str, hit: &Captures<'_>, month_first: bool, found: &mut Vec<P
 
 /// Abbreviations that are words ("mar", "set", "dic", "may") need a year.
 fn short_month_alone(month: &str, year: Option<i32>) -> bool {
-    year.is_none()
-        && matches!(
-            month,
-            "mar"
-                | "set"
-                | "sep"
-                | "ago"
-                | "ene"
-                | "abr"
-                | "dic"
-                | "oct"
-                | "nov"
-                | "jun"
-                | "jul"
-                | "feb"
-                | "sept"
-                | "dec"
-                | "jan"
-                | "apr"
-                | "aug"
-                | "may"
-        )
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "dates.short_month_alone");
+    year.is_none() && WORDS.contains(month)
 }
 
 pub(super) fn is_dose(lower: &str, hit: &Captures<'_>) -> bool {

@@ -2,11 +2,11 @@
 
 use super::super::document::DocumentContext;
 use super::super::token::{LetterCase, TextTokenKind};
-use super::super::word_tables::WordList;
 use super::eponym_lists::{AFTER, BEFORE};
 use super::word_classes::{WordClasses, word_classes};
 use super::words::begins_sentence;
 use super::{lexicon, place_lists};
+use crate::word_tables::{self, WordList};
 
 /// "Ottawa ankle rules", "Miami J collar": one ordinary word or letter, and the thing after it.
 fn is_part_of_a_thing(context: &DocumentContext<'_>, next: usize) -> bool {
@@ -52,38 +52,8 @@ pub(crate) fn is_owned(context: &DocumentContext<'_>, last: usize) -> bool {
 
 /// Nouns that make a thing of any name before them, and that no one has.
 fn is_thing_noun(word: &str) -> bool {
-    matches!(
-        word,
-        "sign"
-            | "disease"
-            | "syndrome"
-            | "phenomenon"
-            | "criteria"
-            | "law"
-            | "triad"
-            | "reflex"
-            | "maneuver"
-            | "manoeuvre"
-            | "sphincter"
-            | "classification"
-            | "solution"
-            | "palsy"
-            | "contracture"
-            | "lymphoma"
-            | "sarcoma"
-            | "bodies"
-            | "pouch"
-            | "ligament"
-            | "triangle"
-            | "esophagus"
-            | "oesophagus"
-            | "diverticulum"
-            | "tetralogy"
-            | "anaemia"
-            | "anemia"
-            | "lactate"
-            | "trumpet"
-    )
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "eponyms.is_thing_noun");
+    WORDS.contains(word)
 }
 
 /// "Kellgren-Lawrence", "Dix-Hallpike": two capitalised words around a hyphen, one of them an eponym.
@@ -133,23 +103,8 @@ pub(crate) fn is_dosed(context: &DocumentContext<'_>, at: usize) -> bool {
 
 /// "type 4", "categoria 2", "grade C": what classes things and not people.
 fn is_classed(context: &DocumentContext<'_>, at: usize) -> bool {
-    const CLASSES: &[&str] = &[
-        "type",
-        "tipo",
-        "category",
-        "categoria",
-        "class",
-        "clase",
-        "grade",
-        "grado",
-        "stage",
-        "estadio",
-        "level",
-        "nivel",
-        "percentil",
-        "percentile",
-    ];
-    let class = context.tokens.get(at).is_some_and(|token| CLASSES.contains(&context.lower(token)));
+    static CLASSES: WordList = WordList::listed(word_tables::ENTITIES, "eponyms.classes");
+    let class = context.tokens.get(at).is_some_and(|token| CLASSES.contains(context.lower(token)));
     let value = |token: &super::super::token::TextToken| {
         token.kind == TextTokenKind::Number || token.span.len() == 1 || is_roman(context.lower(token))
     };

@@ -7,9 +7,9 @@ use regex::Regex;
 use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
-use super::super::word_tables::WordMap;
 use super::lexicon;
 use crate::pattern::compiled;
+use crate::word_tables::{self, WordList, WordMap};
 use anamnesis_text::Span;
 
 const TABLE: &str = include_str!("../data/headers.txt");
@@ -180,6 +180,7 @@ fn is_name_field(name: &str) -> bool {
 
 /// Words of a name from the start of a value: letters, particles, hyphens, dots of initials.
 fn person(context: &DocumentContext<'_>, span: Span, name_only: bool, found: &mut Vec<PiiFinding>) {
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "headers.person");
     let mut first = None;
     let mut last = None;
     let mut words = 0;
@@ -189,24 +190,7 @@ fn person(context: &DocumentContext<'_>, span: Span, name_only: bool, found: &mu
             break;
         }
         let lower = context.lower(token);
-        let title = words == 0
-            && matches!(
-                lower,
-                "dr" | "dra"
-                    | "d"
-                    | "dna"
-                    | "don"
-                    | "dona"
-                    | "sr"
-                    | "sra"
-                    | "mr"
-                    | "mrs"
-                    | "ms"
-                    | "dres"
-                    | "prof"
-                    | "m"
-                    | "md"
-            );
+        let title = words == 0 && WORDS.contains(lower);
         if title || matches!(lower, "." | "," | "-" | "'" | "º" | "ª") {
             let comma_end = lower == ","
                 && words >= 2

@@ -6,11 +6,11 @@ use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::super::token::{LetterCase, TextToken, TextTokenKind};
-use super::super::word_tables::WordList;
 use super::cues::{RELATIONS, TITLES};
 use super::post_filter::stop_words;
 use super::{eponyms, lexicon, person_verbs, places, words};
 use crate::deadline;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Language;
 
 /// Score of a name by such context: enough to search it in the whole document.
@@ -18,35 +18,12 @@ const TOLD: f64 = 0.8;
 /// Least letters of a name that no list has.
 const LEAST: usize = 4;
 
-/// Words between a relative and the name: "hijo mayor Wilson".
-static BETWEEN: WordList = WordList::spaced(
-    "mayor menor mediano mediana pequeno pequena chico chica gemelo gemela unico unica difunto difunta finado finada biologico \
-     biologica adoptivo adoptiva politico politica materno materna paterno paterna older elder eldest younger youngest oldest \
-     middle little big baby twin only late best",
-);
-/// Words that precede a name in speech.
-static OWNERS: WordList = WordList::spaced(
-    "mi mis tu su sus nuestra nuestro la el una un my his her their our your the a d de con with w and y n",
-);
-/// "its lachie", "soy yeferson".
-static SELVES: WordList = WordList::spaced("its it's soy im i'm am");
-/// "ta tegs", "gracias lupe".
-static PARTINGS: WordList = WordList::spaced(
-    "ta thanks thx ty tysm cheers gracias grax xo love regards saludos besos abrazo abrazos bye chau chao",
-);
-/// Imperatives that are said to a person: "roger tell her".
-static ASKED: WordList = WordList::spaced(
-    "tell ask give show come listen stop wait put get grab bring call dile dime cuentale cuentame ven mira oye trae dale pasame deja",
-);
-/// Words of messages that no list has and that are no names.
-static MESSAGES: WordList = WordList::spaced(
-    "tbh idk imo ngl cuz coz bcoz becuz abt wif wiv wit dunno gonna wanna gotta kinda sorta lemme gimme innit prolly prob probs \
-     def defo deffo obvs soz pls plz plss thnx tmrw tomoz tonite nite nites wknd appt appts meds scrip script scripts psych psychs \
-     tho thru thot thats whats hes shes theyre youre weve theyve hasnt havent didnt doesnt isnt wasnt werent couldnt wouldnt \
-     shouldnt wont cant dont arent wudnt cudnt shudnt somethin nothin anythin everythin goin comin doin bein havin feelin thinkin \
-     tbm tmb tambn porq xq pq porfa porfis toy tas stoy sta estao pa pal pa'l asi ahorita ahorito dsd desd dps tonces entonces \
-     qro kiero aser ase aora oi ke q qe komo bn bnas bna nd nda ps pos pus po weon wn wea weas re jajaja jaja jajaj jeje xd",
-);
+static BETWEEN: WordList = WordList::listed(word_tables::ENTITIES, "informal.between");
+static OWNERS: WordList = WordList::listed(word_tables::ENTITIES, "informal.owners");
+static SELVES: WordList = WordList::listed(word_tables::ENTITIES, "informal.selves");
+static PARTINGS: WordList = WordList::listed(word_tables::ENTITIES, "informal.partings");
+static ASKED: WordList = WordList::listed(word_tables::ENTITIES, "informal.asked");
+static MESSAGES: WordList = WordList::listed(word_tables::ENTITIES, "informal.messages");
 
 /// Finds names by what people write around them.
 pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
@@ -120,69 +97,7 @@ pub(crate) fn is_unknown(lower: &str) -> bool {
 
 /// Endings of diseases, specialities and substances.
 fn is_learned_word(lower: &str) -> bool {
-    const ENDINGS: &[&str] = &[
-        "logia",
-        "logias",
-        "logy",
-        "iatria",
-        "iatry",
-        "cele",
-        "itis",
-        "oma",
-        "osis",
-        "emia",
-        "uria",
-        "ectomia",
-        "ectomy",
-        "patia",
-        "pathy",
-        "grafia",
-        "graphy",
-        "scopia",
-        "scopy",
-        "plastia",
-        "plasty",
-        "zona",
-        "zone",
-        "pina",
-        "pine",
-        "pril",
-        "sartan",
-        "statin",
-        "statina",
-        "olol",
-        "azol",
-        "azole",
-        "cilina",
-        "cillin",
-        "micina",
-        "mycin",
-        "floxacin",
-        "floxacino",
-        "dipino",
-        "mab",
-        "nib",
-        "gliptin",
-        "gliptina",
-        "triptan",
-        "zepam",
-        "zolam",
-        "lidad",
-        "cion",
-        "ciones",
-        "mente",
-        "tomia",
-        "tomy",
-        "algia",
-        "plejia",
-        "plegia",
-        "fobia",
-        "phobia",
-        "cardia",
-        "pnea",
-        "terapia",
-        "metria",
-    ];
+    static ENDINGS: WordList = WordList::listed(word_tables::ENTITIES, "informal.endings");
     lower.len() > 5 && ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
 

@@ -13,6 +13,7 @@ use super::post_filter::stop_words;
 use super::{informal, lexicon, places};
 use crate::deadline;
 use crate::pattern::compiled;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::{Language, Span};
 
 /// Verbs of admission and treatment, and the organisation.
@@ -64,98 +65,7 @@ static PRACTICE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)the ((?:[a-z]{3,15} ){1,3})(?:surgery|practice|medical centre|health centre|medical practice|medical center|health center)(?-u:\b)",
     )
 });
-/// Trees, land and buildings that practices are called by.
-const GROUNDS: &[&str] = &[
-    "willow",
-    "willows",
-    "elm",
-    "elms",
-    "oak",
-    "oaks",
-    "beech",
-    "beeches",
-    "cedar",
-    "cedars",
-    "lime",
-    "limes",
-    "poplar",
-    "poplars",
-    "laurel",
-    "laurels",
-    "holly",
-    "hollies",
-    "birch",
-    "birches",
-    "maple",
-    "maples",
-    "fir",
-    "firs",
-    "pine",
-    "pines",
-    "hawthorn",
-    "hawthorns",
-    "sycamore",
-    "sycamores",
-    "chestnut",
-    "chestnuts",
-    "rowan",
-    "rowans",
-    "ash",
-    "mill",
-    "forge",
-    "manor",
-    "grange",
-    "bridge",
-    "abbey",
-    "priory",
-    "meadow",
-    "meadows",
-    "orchard",
-    "orchards",
-    "cottage",
-    "castle",
-    "lighthouse",
-    "harbour",
-    "riverside",
-    "lakeside",
-    "seaside",
-    "hillside",
-    "parkside",
-    "woodland",
-    "woodlands",
-    "grove",
-    "haven",
-    "spinney",
-    "copse",
-    "gables",
-    "brook",
-    "beacon",
-    "vicarage",
-    "rectory",
-    "dale",
-    "lodge",
-    "tannery",
-    "maltings",
-    "windmill",
-    "quay",
-    "mews",
-    "crossroads",
-    "moat",
-    "ridge",
-    "glen",
-    "croft",
-    "paddock",
-    "paddocks",
-    "bluebell",
-    "bluebells",
-    "heather",
-    "ivy",
-    "lavender",
-    "robin",
-    "swan",
-    "nook",
-    "vale",
-];
+static GROUNDS: WordList = WordList::listed(word_tables::ENTITIES, "named_organisations.grounds");
 /// Words after a lower-case head word that are no name.
 const KINDS: &[&str] = &[
     "salud",
@@ -232,7 +142,7 @@ fn practices(lower: &str, found: &mut Vec<PiiFinding>) {
         let words = || name.as_str().split_whitespace();
         let last = words().next_back().unwrap_or_default();
         let strong = lexicon::word(last).is_strong() || places::is_place(last) || informal::is_unknown(last);
-        let own = GROUNDS.contains(&last) || strong && !lexicon::is_ordinary(last);
+        let own = GROUNDS.contains(last) || strong && !lexicon::is_ordinary(last);
         if own && !words().any(stop_words::is_clinical) && whole.as_str().split(' ').count() > 2 {
             push_as(found, Span::new(name.start(), whole.end()), label::ORGANIZATION, "organisation");
         }

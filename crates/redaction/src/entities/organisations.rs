@@ -8,12 +8,12 @@ use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::super::token::LetterCase;
-use super::super::word_tables::{WordList, WordSet};
 use super::cues::TITLES;
 use super::lexicon;
 use super::organisation_lists::{CHAINS, FIRST, GENERIC, INITIALS, LAST, SPECIALTIES, TRADES};
 use crate::deadline;
 use crate::pattern::compiled;
+use crate::word_tables::{self, WordList, WordSet};
 use anamnesis_text::Span;
 
 /// Head words of two words.
@@ -40,7 +40,7 @@ static SERVICE: LazyLock<Regex> = LazyLock::new(|| {
 static TELLING: LazyLock<WordSet> = LazyLock::new(|| {
     let lists = [&FIRST, &LAST, &TRADES, &SPECIALTIES, &INITIALS, &CHAINS];
     let two = FIRST_TWO.iter().map(|(first, _)| *first);
-    lists.into_iter().flat_map(WordList::iter).chain(two).chain(CAMPS).collect()
+    lists.into_iter().flat_map(|list| list.iter().copied()).chain(two).chain(CAMPS).collect()
 });
 const CAMPS: [&str; 3] = ["camp", "fort", "mount"];
 
@@ -131,6 +131,7 @@ fn starts_with_two(context: &DocumentContext<'_>, at: usize) -> bool {
 
 /// The last capitalised word after a head word, over capitalised words, particles and numbers.
 fn forward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "organisations.forward");
     let large = context.tokens[at].is_capitalized();
     if !large && context.no_case() {
         return spoken(context, at);
@@ -163,24 +164,7 @@ fn forward(context: &DocumentContext<'_>, at: usize) -> Option<usize> {
             if matches!(lower, "\"" | "'") && last == Some(look - 1) && names > 0 && !gap.contains(' ') {
                 last = Some(look);
             }
-        } else if !matches!(
-            lower,
-            "de" | "del"
-                | "la"
-                | "las"
-                | "los"
-                | "el"
-                | "y"
-                | "e"
-                | "i"
-                | "d"
-                | "da"
-                | "do"
-                | "para"
-                | "of"
-                | "the"
-                | "salud"
-        ) {
+        } else if !WORDS.contains(lower) {
             break;
         }
     }

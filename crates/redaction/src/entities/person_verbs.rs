@@ -2,10 +2,10 @@
 
 use super::super::document::DocumentContext;
 use super::super::token::{LetterCase, TextTokenKind};
-use super::super::word_tables::WordList;
 use super::cue_lists::RELATIONS;
 use super::eponym_lists::AFTER;
 use super::{eponyms, lexicon};
+use crate::word_tables::{self, WordList};
 
 pub(crate) use super::words::begins_sentence;
 
@@ -21,18 +21,7 @@ static DEEDS: WordList = WordList::spaced(
      cree piensa relata relato manifiesta verbaliza duerme llora lloro sonrie insiste avisada avisado",
 );
 /// Verbs whose subject is mostly a person: sufficient next to a word that the model takes for a person.
-static DOINGS: WordList = WordList::spaced(
-    "carries carried fell flew drew donated uses used hears heard sees saw wakes woke tried tries enjoys enjoyed eats gives \
-     gave walks worries worried swallowed shot takes took identifies identified stumbled coughs coughed wheezes wheezed \
-     hopes missed misses runs ran works worked drinks drank smokes smoked lives lived moved married likes likes loves \
-     loved hates prefers preferred remembers remembered forgot forgets sleeps slept sits sat plays played sings cooks cooked \
-     drives speaks spoke talks talked knows knew believes believed plans planned wishes wished cries vomited tolerates \
-     ambulated ambulates died bowed chewed bit kicked punched broke sprained twisted slipped tripped injured overdosed \
-     relapsed quit enrolled graduated teaches taught studies studied owns rents bought paid pays jumped rode rides swims \
-     swam fasted skipped skips resists got gets brings chases came went left lost feels felt looks seems needs keeps \
-     stopped started finished turned sends sent shares shared lifts lifted pulled pushed threw climbs climbed goes cut \
-     injects injected snores snored scored scores rated rates weighs weighed measured screened scratched itches stood stands stayed travels travelled traveled celebrated grew",
-);
+static DOINGS: WordList = WordList::listed(word_tables::ENTITIES, "person_verbs.doings");
 const THEIRS: &[&str] = &["her", "his", "my", "their", "the", "su", "mi", "la", "el"];
 /// States of people after "is" and "was".
 static FATES: WordList = WordList::spaced(

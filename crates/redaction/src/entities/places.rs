@@ -4,71 +4,15 @@ use super::super::document::DocumentContext;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::super::token::{LetterCase, TextToken};
-use super::super::word_tables::{HashedMap, WordList};
 use super::lexicon;
 pub(crate) use super::place_lists::{countries, is_country, is_place, names};
 use super::words::is_whole_word;
+use crate::word_tables::{self, HashedMap, WordList};
 use anamnesis_linear_model::hash;
 use anamnesis_text::Span;
 
-/// Words before a place.
-static CUES: WordList = WordList::new(&[
-    "en", "desde", "hasta", "hacia", "in", "from", "near", "at", "to", "around", "a", "de", "para", "por", "entre",
-    "cerca", "of", "visiting", "outside",
-]);
-/// Words that only go before a place where a person lives, comes from or goes.
-static SURE_CUES: WordList = WordList::new(&[
-    "vive en",
-    "vivo en",
-    "vivia en",
-    "vivimos en",
-    "vivir en",
-    "natural de",
-    "procedente de",
-    "nacido en",
-    "nacida en",
-    "naci en",
-    "residente en",
-    "reside en",
-    "originario de",
-    "originaria de",
-    "soy de",
-    "es de",
-    "viaje a",
-    "viajo a",
-    "fui a",
-    "fue a",
-    "vecino de",
-    "vecina de",
-    "ciudad de",
-    "pueblo de",
-    "provincia de",
-    "mudo a",
-    "mude a",
-    "trabaja en",
-    "trabajo en",
-    "live in",
-    "lives in",
-    "lived in",
-    "living in",
-    "born in",
-    "moved to",
-    "moved from",
-    "come from",
-    "comes from",
-    "came from",
-    "from",
-    "trip to",
-    "city of",
-    "town of",
-    "travel to",
-    "travelled to",
-    "traveled to",
-    "visit to",
-    "resident of",
-    "flew to",
-    "grew up in",
-]);
+static CUES: WordList = WordList::listed(word_tables::ENTITIES, "places.cues");
+static SURE_CUES: WordList = WordList::listed(word_tables::ENTITIES, "places.sure_cues");
 
 /// The gazetteer by first words.
 pub(crate) struct PlaceRecogniser {
@@ -172,47 +116,9 @@ fn is_ordinary(name: &str) -> bool {
     name.split([' ', '-']).all(|word| word.len() <= 3 || lexicon::is_ordinary(word))
 }
 
-/// Towns whose name answers "vivo en …", "live in …" in another sense.
 fn is_a_state_of_mind(name: &str) -> bool {
-    const STATES: &[&str] = &[
-        "soledad",
-        "la soledad",
-        "paz",
-        "la paz",
-        "libertad",
-        "paradise",
-        "union",
-        "la union",
-        "independence",
-        "bath",
-        "nice",
-        "mobile",
-        "normal",
-        "orange",
-        "surprise",
-        "enterprise",
-        "hope",
-        "concord",
-        "liberty",
-        "reading",
-        "progreso",
-        "el progreso",
-        "armonia",
-        "harmony",
-        "la esperanza",
-        "esperanza",
-        "pareja",
-        "central",
-        "retiro",
-        "el retiro",
-        "armenia",
-        "tension",
-        "familia",
-        "la calle",
-        "casa",
-        "general",
-    ];
-    STATES.contains(&name)
+    static STATES: WordList = WordList::listed(word_tables::ENTITIES, "places.states");
+    STATES.contains(name)
 }
 
 fn place_score(context: &DocumentContext<'_>, span: Span) -> Option<(&'static str, f64)> {

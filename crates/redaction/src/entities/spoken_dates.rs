@@ -7,6 +7,7 @@ use regex::Regex;
 use super::super::finding::PiiFinding;
 use super::dates::{SAID_YEAR, SHORT_SAID_YEAR, is_dose, push, span};
 use crate::pattern::compiled;
+use crate::word_tables::{self, WordList};
 
 /// "30 del 4 del 88", "eleventh of the second, seventy-five": day, month and year as numbers that are said.
 static SAID_NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
@@ -15,33 +16,7 @@ static SAID_NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 /// Units after a last number that is no year.
-const COUNTED: &[&str] = &[
-    "por ciento",
-    "dias",
-    "minutos",
-    "horas",
-    "puntos",
-    "intentos",
-    "sesiones",
-    "ciclos",
-    "semanas",
-    "meses",
-    "veces",
-    "days",
-    "minutes",
-    "seconds",
-    "hours",
-    "percent",
-    "per cent",
-    "beats",
-    "weeks",
-    "months",
-    "times",
-    "points",
-    "sessions",
-    "cycles",
-    "%",
-];
+static COUNTED: WordList = WordList::listed(word_tables::ENTITIES, "spoken_dates.counted");
 
 /// Finds them in a folded text in lower case.
 pub(super) fn find(lower: &str, found: &mut Vec<PiiFinding>) {

@@ -5,6 +5,7 @@ use super::super::token::{LetterCase, TextToken};
 use super::cues::{FUNCTION, NameTrigger, PARTICLES, is_function};
 use super::words::near;
 use super::{eponyms, lexicon, words};
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Language;
 
 /// Names in lower case: after a cue, or a first name with a surname, or alone in a text without capitals.
@@ -84,44 +85,8 @@ fn lower_surnames(context: &DocumentContext<'_>, at: usize, trigger: NameTrigger
 
 /// Words after a first name that describe the person more often than they name one.
 fn is_no_adjective(lower: &str) -> bool {
-    !matches!(
-        lower,
-        "solo"
-            | "sola"
-            | "bien"
-            | "mal"
-            | "young"
-            | "old"
-            | "long"
-            | "little"
-            | "best"
-            | "just"
-            | "back"
-            | "still"
-            | "love"
-            | "will"
-            | "may"
-            | "can"
-            | "early"
-            | "hoy"
-            | "mas"
-            | "dias"
-            | "sales"
-            | "means"
-            | "held"
-            | "read"
-            | "heard"
-            | "hurt"
-            | "said"
-            | "say"
-            | "says"
-            | "seen"
-            | "see"
-            | "call"
-            | "called"
-            | "speak"
-            | "speaking"
-    )
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "uncased_names.is_no_adjective");
+    !WORDS.contains(lower)
 }
 
 /// Long enough, no everyday word, and without the ending of a verb or adverb.

@@ -9,84 +9,11 @@ use super::super::entities::words;
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::super::token::TextTokenKind;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Span;
 
 /// Words of most addresses: they are no evidence alone.
-const GENERIC: &[&str] = &[
-    "calle",
-    "c",
-    "avenida",
-    "av",
-    "avda",
-    "avd",
-    "paseo",
-    "plaza",
-    "pza",
-    "pl",
-    "carretera",
-    "ctra",
-    "camino",
-    "ronda",
-    "numero",
-    "num",
-    "no",
-    "piso",
-    "planta",
-    "puerta",
-    "portal",
-    "escalera",
-    "esc",
-    "bloque",
-    "izquierda",
-    "derecha",
-    "izq",
-    "dcha",
-    "depto",
-    "departamento",
-    "colonia",
-    "col",
-    "barrio",
-    "urbanizacion",
-    "street",
-    "st",
-    "avenue",
-    "ave",
-    "road",
-    "rd",
-    "lane",
-    "drive",
-    "dr",
-    "apartment",
-    "apt",
-    "suite",
-    "unit",
-    "flat",
-    "house",
-    "city",
-    "cp",
-    "san",
-    "santa",
-    "norte",
-    "sur",
-    "este",
-    "oeste",
-    "north",
-    "south",
-    "east",
-    "west",
-    "de",
-    "del",
-    "la",
-    "las",
-    "los",
-    "el",
-    "y",
-    "the",
-    "of",
-    "en",
-    "s",
-    "n",
-];
+static GENERIC: WordList = WordList::listed(word_tables::IDENTIFIERS, "addresses.generic");
 
 type AddressWords = HashSet<String, RandomState>;
 
@@ -146,7 +73,7 @@ fn tells(context: &DocumentContext<'_>, first: usize, last: usize, all: &Address
         .map(|token| context.lower(token))
         .filter(|word| all.contains(*word))
         .collect();
-    let telling = |word: &&&str| !GENERIC.contains(*word) && word.len() > 1;
+    let telling = |word: &&&str| !GENERIC.contains(word) && word.len() > 1;
     let known = run.iter().filter(telling).count();
     let alone = run.iter().filter(telling).any(|word| {
         let digits = word.bytes().all(|byte| byte.is_ascii_digit());

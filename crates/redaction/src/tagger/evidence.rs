@@ -13,10 +13,10 @@ use super::super::entities::{eponyms, lexicon, person_verbs, words as cues};
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::super::token::{LetterCase, TextToken, TextTokenKind};
-use super::super::word_tables::WordList;
 use super::tagged_span::{FEW, TaggedSpan, words};
 use super::{false_positives, organization_evidence, person_evidence};
 use crate::pattern::compiled;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Span;
 
 /// Certainty from which the model alone says that a word of a text without capitals is a first name.
@@ -29,62 +29,7 @@ static FRACTION: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,3} ?(?:/
 /// "02:15".
 static CLOCK: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,2}:[0-9]{2}$"));
 /// Words before a day and a month without a year.
-static DATE_CUES: WordList = WordList::new(&[
-    "on",
-    "el",
-    "del",
-    "dia",
-    "date",
-    "fecha",
-    "since",
-    "desde",
-    "until",
-    "hasta",
-    "by",
-    "re",
-    "of",
-    "through",
-    "thru",
-    "till",
-    "til",
-    "due",
-    "seen",
-    "approved",
-    "dated",
-    "dob",
-    "cancel",
-    "expires",
-    "exp",
-    "clinic",
-    "before",
-    "after",
-    "from",
-    ",",
-    "(",
-    "mon",
-    "tue",
-    "tues",
-    "wed",
-    "thu",
-    "thurs",
-    "fri",
-    "sat",
-    "sun",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "lunes",
-    "martes",
-    "miercoles",
-    "jueves",
-    "viernes",
-    "sabado",
-    "domingo",
-]);
+static DATE_CUES: WordList = WordList::listed(word_tables::TAGGER, "evidence.date_cues");
 
 /// Spans that rules found, sorted and without overlap, so that one search is enough.
 pub(crate) struct RuleSpans(Vec<Span>);

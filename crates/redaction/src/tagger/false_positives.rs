@@ -7,9 +7,9 @@ use super::super::entities::{allowlist, eponyms, lexicon, person_verbs};
 use super::super::finding::{DetectionLayer, PiiFinding};
 use super::super::label;
 use super::super::token::{LetterCase, TextToken, TextTokenKind};
-use super::super::word_tables::WordList;
 use super::organization_evidence::STREETS;
 use super::tagged_span::{FEW, TaggedSpan, words};
+use crate::word_tables::{self, WordList};
 
 /// Most letters of an abbreviation next to another one.
 const ABBREVIATION: usize = 6;
@@ -18,19 +18,7 @@ const DOUBTED: f64 = 0.8;
 /// Score of a rule that knows a surname and nothing else.
 const UNSURE: f64 = 0.65;
 
-/// Adjectives of nationality, for people, papers and dishes: no name and no place.
-static PEOPLES: WordList = WordList::spaced(
-    "afghan albanian algerian american angolan argentine argentinian armenian australian austrian bangladeshi belgian \
-     bolivian bosnian brazilian british bulgarian burmese cambodian cameroonian canadian chilean chinese colombian \
-     congolese croatian cuban cypriot czech danish dominican dutch ecuadorian egyptian eritrean estonian ethiopian filipino \
-     finnish ghanaian greek guatemalan guyanese haitian honduran hungarian icelandic indian indonesian iranian iraqi irish \
-     israeli italian jamaican japanese jordanian kenyan korean kurdish latvian lebanese liberian libyan lithuanian \
-     malaysian maltese mexican moroccan mozambican nepalese nicaraguan nigerian norwegian pakistani palestinian panamanian \
-     paraguayan peruvian polish portuguese rican romanian russian rwandan salvadoran salvadorean saudi scottish \
-     senegalese serbian slovak slovenian somali spanish sudanese swedish swiss syrian taiwanese tanzanian thai tibetan \
-     trinidadian tunisian turkish ugandan ukrainian uruguayan venezuelan vietnamese welsh yemeni zambian zimbabwean costa \
-     puerto",
-);
+static PEOPLES: WordList = WordList::listed(word_tables::TAGGER, "false_positives.peoples");
 
 /// Things that the model mistakes for a person, a place or an organisation.
 pub(crate) fn is_thing(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {

@@ -6,8 +6,8 @@ use super::super::entities::word_classes::{WordClasses, word_classes};
 use super::super::entities::{lexicon, person_verbs};
 use super::super::label;
 use super::super::token::{LetterCase, TextToken, TextTokenKind};
-use super::super::word_tables::WordList;
 use super::tagged_span::{FEW, TaggedSpan, words};
+use crate::word_tables::{self, WordList};
 
 /// Score from which two capitalised words inside a sentence are an organisation.
 const LIKELY: f64 = 0.62;
@@ -26,77 +26,7 @@ static LANGUAGES: WordList = WordList::spaced(
      swedish norwegian finnish czech slovak hungarian serbian croatian bosnian albanian armenian hebrew yiddish latin \
      navajo nahuatl quechua creole samoan tongan maori hawaiian hmong kikuyu braille",
 );
-pub(crate) static STREETS: WordList = WordList::new(&[
-    "street",
-    "st",
-    "road",
-    "rd",
-    "avenue",
-    "ave",
-    "lane",
-    "ln",
-    "drive",
-    "dr",
-    "boulevard",
-    "blvd",
-    "court",
-    "place",
-    "way",
-    "terrace",
-    "square",
-    "close",
-    "apt",
-    "apartment",
-    "suite",
-    "unit",
-    "flat",
-    "box",
-    "calle",
-    "c",
-    "avda",
-    "avenida",
-    "av",
-    "plaza",
-    "paseo",
-    "camino",
-    "carretera",
-    "ctra",
-    "ronda",
-    "urb",
-    "urbanizacion",
-    "piso",
-    "puerta",
-    "portal",
-    "colonia",
-    "barrio",
-    "jiron",
-    "pasaje",
-    "route",
-    "highway",
-    "hwy",
-    "interstate",
-    "turnpike",
-    "parkway",
-    "alley",
-    "carrera",
-    "rua",
-    "rue",
-    "via",
-    "hill",
-    "sq",
-    "ct",
-    "row",
-    "wharf",
-    "mews",
-    "crescent",
-    "cres",
-    "gardens",
-    "grove",
-    "pkwy",
-    "cottage",
-    "mansions",
-    "trailer",
-]);
+pub(crate) static STREETS: WordList = WordList::listed(word_tables::TAGGER, "organization_evidence.streets");
 
 /// At least two capitalised words inside a sentence with a high score: "Weather Decision Technologies".
 pub(crate) fn is_title(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {

@@ -92,7 +92,7 @@ fn says_nothing_but_an_opener(context: &DocumentContext<'_>, one: &TaggedSpan) -
 fn is_figure(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     let round = one.finding.span.of(&context.view.lower) == ROUND_THE_CLOCK && !is_day(context, one);
-    FIGURES.contains(&before) || round
+    FIGURES.contains(before) || round
 }
 
 /// At least two digits, or number words: "AF" and "6 mm OS" are no code.

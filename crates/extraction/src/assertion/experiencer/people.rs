@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::assertion::cues::CueCategory;
 use crate::assertion::subjects::FILE;
 use crate::lexicon::label;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::matcher::PhraseMatcher;
 use crate::phrase_trie::TrieBuilder;
 use crate::tokenized::TokenizedText;
@@ -93,37 +94,8 @@ impl PersonWords {
 
 /// Where the words begin that say whose or which one a person is.
 fn determined(reading: &TokenizedText<'_>, noun: usize, lowest: usize) -> usize {
-    let small = |word: &usize| {
-        matches!(
-            reading.word(*word),
-            "my" | "his"
-                | "her"
-                | "their"
-                | "your"
-                | "our"
-                | "the"
-                | "a"
-                | "an"
-                | "ex"
-                | "late"
-                | "older"
-                | "younger"
-                | "elder"
-                | "twin"
-                | "half"
-                | "adult"
-                | "teenage"
-                | "maternal"
-                | "paternal"
-                | "mi"
-                | "su"
-                | "tu"
-                | "el"
-                | "la"
-                | "un"
-                | "una"
-        )
-    };
+    static WORDS: WordList = WordList::listed(word_lists::ASSERTION, "people.determined");
+    let small = |word: &usize| WORDS.contains(reading.word(*word));
     (lowest..noun).rev().take(DETERMINERS).take_while(small).last().unwrap_or(noun)
 }
 

@@ -1,5 +1,7 @@
 //! Words by which a clause shows whose it is.
 
+use crate::lexicon::word_lists::{self, WordList};
+
 pub(super) fn is_allergic(word: &str) -> bool {
     word.starts_with("alerg") || word.starts_with("allerg") || word.starts_with("intoleran")
 }
@@ -15,21 +17,6 @@ pub(super) fn is_treated(word: &str) -> bool {
 
 /// Verbs of statements and complaints of the patient.
 pub(super) fn of_patient(word: &str) -> bool {
-    matches!(
-        word,
-        "acude"
-            | "refiere"
-            | "niega"
-            | "consulta"
-            | "viene"
-            | "vive"
-            | "trabaja"
-            | "presents"
-            | "presented"
-            | "reports"
-            | "denies"
-            | "attends"
-            | "lives"
-            | "works"
-    )
+    static WORDS: WordList = WordList::listed(word_lists::ASSERTION, "words.of_patient");
+    WORDS.contains(word)
 }

@@ -4,92 +4,17 @@
 use super::super::cues::{Cue, CueCategory, CueHit};
 use super::{COORDINATORS, FUNCTION_WORDS, ScopeSentence};
 use crate::assertion::scope_words::ARTICLES;
+use crate::lexicon::word_lists::{self, WordList};
 
-/// Kinds of allergy that a denial names: "no food allergy" and "drug allergy" are two items of one list.
-const KINDS: &[&str] = &[
-    "drug",
-    "drugs",
-    "food",
-    "foods",
-    "known",
-    "medication",
-    "medicine",
-    "seasonal",
-    "environmental",
-    "other",
-    "any",
-    "new",
-    "history",
-    "documented",
-];
+static KINDS: WordList = WordList::listed(word_lists::ASSERTION, "heads.kinds");
 /// Words of a substance before the English head that names it ("red kidney bean allergy").
 const LONGEST_OBJECT: usize = 3;
 /// Letters of a word that is known again as a head.
 const SHORTEST_HEAD: usize = 4;
 
-/// Endings of adjectives that may be alone after a denial.
-const SPANISH_QUALITIES: &[&str] = &["ente", "ante", "ario", "aria", "grave", "entes", "antes", "arios", "arias"];
+static SPANISH_QUALITIES: WordList = WordList::listed(word_lists::ASSERTION, "heads.spanish_qualities");
 const ENGLISH_QUALITIES: &[&str] = &["ent", "ant", "ous", "ful", "ive", "ary", "able", "ible"];
-/// Words of the same endings that are no such adjectives, or that govern the next word ("no suficiente insulina").
-const NO_QUALITIES: &[&str] = &[
-    "antecedente",
-    "antecedentes",
-    "paciente",
-    "pacientes",
-    "accidente",
-    "accidentes",
-    "incidente",
-    "incidentes",
-    "corriente",
-    "fuente",
-    "ambiente",
-    "agente",
-    "suficiente",
-    "suficientes",
-    "bastante",
-    "mediante",
-    "durante",
-    "ante",
-    "antes",
-    "delante",
-    "siguiente",
-    "siente",
-    "sientes",
-    "necesario",
-    "necesaria",
-    "conveniente",
-    "aguante",
-    "presente",
-    "horario",
-    "diario",
-    "diaria",
-    "salario",
-    "comentario",
-    "comentarios",
-    "patient",
-    "parent",
-    "event",
-    "present",
-    "sent",
-    "went",
-    "want",
-    "spent",
-    "meant",
-    "have",
-    "give",
-    "live",
-    "drive",
-    "receive",
-    "able",
-    "sufficient",
-    "efficient",
-    "accident",
-    "treatment",
-    "different",
-    "consistent",
-    "leave",
-    "arrive",
-];
+static NO_QUALITIES: WordList = WordList::listed(word_lists::ASSERTION, "heads.no_qualities");
 /// Adjectives that grade the next word: "no evidente neumonía" denies the pneumonia.
 const ATTRIBUTES: &[&str] = &[
     "evidente",
@@ -129,36 +54,13 @@ const ATTRIBUTES: &[&str] = &[
     "notable",
     "infective",
 ];
-/// Words that bind the next one to an adjective: "not compliant with", "no dependiente de".
-const LINKS: &[&str] = &[
-    "de", "del", "con", "por", "para", "a", "al", "en", "que", "si", "ni", "o", "u", "y", "e", "with", "to", "for",
-    "of", "in", "on", "at", "about", "and", "or", "nor", "by", "enough", "that", "if", "because", "from",
-];
-/// English verbs of an order; Spanish ones are infinitives.
-const ORDERS: &[&str] = &[
-    "start",
-    "begin",
-    "commence",
-    "add",
-    "continue",
-    "stop",
-    "increase",
-    "reduce",
-    "give",
-    "take",
-    "prescribe",
-    "refer",
-    "book",
-    "repeat",
-    "try",
-    "change",
-    "switch",
-];
+static LINKS: WordList = WordList::listed(word_lists::ASSERTION, "heads.links");
+static ORDERS: WordList = WordList::listed(word_lists::ASSERTION, "heads.orders");
 
 /// "Empezar", "start": an order, which no adjective before it governs.
 fn is_order(word: &str) -> bool {
     let infinitive = word.len() > 4 && ["ar", "er", "ir"].iter().any(|ending| word.ends_with(ending));
-    infinitive && word.bytes().all(|byte| byte.is_ascii_lowercase()) || ORDERS.contains(&word)
+    infinitive && word.bytes().all(|byte| byte.is_ascii_lowercase()) || ORDERS.contains(word)
 }
 
 impl ScopeSentence<'_, '_> {
@@ -201,7 +103,7 @@ impl ScopeSentence<'_, '_> {
         // "No allergies penicillin allergy": the substance comes before its head.
         let object = first + 1..word;
         let noun = matches!(self.reading.word(word), "allergy" | "intolerance" | "allergic" | "intolerant");
-        let plain = |at: usize| !KINDS.contains(&self.reading.word(at)) && self.category_at(at).is_none();
+        let plain = |at: usize| !KINDS.contains(self.reading.word(at)) && self.category_at(at).is_none();
         let whole = (1..=LONGEST_OBJECT).contains(&object.len()) && object.clone().all(plain);
         (noun && whole && !self.names_object(first)).then_some(first + 1)
     }
@@ -254,12 +156,12 @@ impl ScopeSentence<'_, '_> {
         let said = self.reading.word(word);
         let ends = |endings: &[&str]| endings.iter().any(|ending| said.ends_with(ending));
         let quality = match self.reading.word(hit.words.start) {
-            "no" => ends(SPANISH_QUALITIES) && !NO_QUALITIES.contains(&said),
-            "not" => ends(ENGLISH_QUALITIES) && !NO_QUALITIES.contains(&said),
+            "no" => ends(&SPANISH_QUALITIES) && !NO_QUALITIES.contains(said),
+            "not" => ends(ENGLISH_QUALITIES) && !NO_QUALITIES.contains(said),
             _ => false,
         };
         let after = self.reading.word(next);
-        let bound = LINKS.contains(&after) || self.reading.words[next].punctuation || self.category_at(next).is_some();
+        let bound = LINKS.contains(after) || self.reading.words[next].punctuation || self.category_at(next).is_some();
         let noun = !ARTICLES.contains(&after) && !is_order(after);
         (quality && !bound && !(noun && ATTRIBUTES.contains(&said))).then_some(next)
     }
@@ -274,7 +176,7 @@ impl ScopeSentence<'_, '_> {
     fn goes_on(&self, first: usize, word: usize) -> bool {
         let small = |at: &usize| {
             let said = self.reading.word(*at);
-            said != "," && !COORDINATORS.contains(&said) && (FUNCTION_WORDS.contains(&said) || KINDS.contains(&said))
+            said != "," && !COORDINATORS.contains(&said) && (FUNCTION_WORDS.contains(said) || KINDS.contains(said))
         };
         let before = (first + 1..word).rev().find(|at| !small(at)).map_or("", |at| self.reading.word(at));
         match before {

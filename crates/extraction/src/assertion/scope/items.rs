@@ -16,7 +16,7 @@ impl ScopeSentence<'_, '_> {
         if LIST_ENDERS.contains(&self.reading.word(item_start)) {
             return true;
         }
-        if matches!(self.reading.word(item_start), "with" | "con") || RESUMES.contains(&self.reading.word(item_start)) {
+        if matches!(self.reading.word(item_start), "with" | "con") || RESUMES.contains(self.reading.word(item_start)) {
             return false;
         }
         loop {
@@ -45,7 +45,7 @@ impl ScopeSentence<'_, '_> {
             && ends
             && hit.words.start > self.words.start
             && !self.reading.words[before].punctuation
-            && !FUNCTION_WORDS.contains(&self.reading.word(before))
+            && !FUNCTION_WORDS.contains(self.reading.word(before))
             && !matches!(
                 self.reading.word(before),
                 "si" | "pero" | "but" | "por" | "como" | "or" | "o" | "that" | "digo" | "dice" | "dicen"

@@ -9,6 +9,7 @@ use super::super::organisation_lists::LAST;
 use super::super::{lexicon, person_verbs, places, words};
 use super::word_forms::words_of;
 use crate::entities::post_filter::stop_words;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Language;
 
 /// One word that opens speech or a sentence of a note. If it is also a first name, a sign must follow, as in "Dale,"
@@ -108,27 +109,9 @@ pub(super) fn is_everyday_speech(
 
 /// Words before an organisation.
 fn leads_to_organization(context: &DocumentContext<'_>, first: usize) -> bool {
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "everyday_speech.leads_to_organization");
     let before = first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    matches!(
-        before,
-        "at" | "from"
-            | "to"
-            | "with"
-            | "in"
-            | "of"
-            | "by"
-            | "for"
-            | "near"
-            | "en"
-            | "de"
-            | "del"
-            | "a"
-            | "al"
-            | "con"
-            | "the"
-            | "el"
-            | "la"
-    )
+    WORDS.contains(before)
 }
 
 /// A form of a verb, a small form of a noun ("navajita") or a plural.
@@ -146,20 +129,7 @@ fn is_small_form(lower: &str) -> bool {
 }
 
 fn is_of_oneself(lower: &str) -> bool {
-    matches!(
-        lower,
-        "myself"
-            | "yourself"
-            | "himself"
-            | "herself"
-            | "ourselves"
-            | "themselves"
-            | "me"
-            | "mi"
-            | "su"
-            | "tu"
-            | "my"
-            | "his"
-            | "her"
-    ) || ["arme", "erme", "irme", "arse", "erse", "irse", "arte"].iter().any(|ending| lower.ends_with(ending))
+    static WORDS: WordList = WordList::listed(word_tables::ENTITIES, "everyday_speech.is_of_oneself");
+    WORDS.contains(lower)
+        || ["arme", "erme", "irme", "arse", "erse", "irse", "arte"].iter().any(|ending| lower.ends_with(ending))
 }

@@ -17,6 +17,7 @@ use super::splits::{apart, relabelled};
 use super::word_forms::is_short_form;
 use crate::deadline;
 use crate::entities::post_filter::stop_words;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Span;
 
 /// Spaces between the fields of a form.
@@ -147,24 +148,9 @@ fn is_answer_of_a_box(context: &DocumentContext<'_>, at: usize) -> bool {
 
 /// "hepatitis C", "grade B": the letter of a kind or a grade.
 fn is_grade_letter(context: &DocumentContext<'_>, at: usize) -> bool {
-    const OF: &[&str] = &[
-        "hepatitis",
-        "hep",
-        "grade",
-        "stage",
-        "type",
-        "class",
-        "vitamin",
-        "influenza",
-        "grado",
-        "estadio",
-        "tipo",
-        "clase",
-        "vitamina",
-        "pugh",
-    ];
+    static OF: WordList = WordList::listed(word_tables::ENTITIES, "filter.of");
     let before = at.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    context.tokens[at].span.len() == 1 && OF.contains(&before)
+    context.tokens[at].span.len() == 1 && OF.contains(before)
 }
 
 /// "two thousand eight", "dos mil doce" as the number of a record: the model knows numbers, and not what they count.

@@ -11,6 +11,7 @@ use super::super::{allowlist, lexicon, person_verbs, places, words};
 use super::everyday_speech::{is_everyday_speech, is_opener};
 use super::word_forms::{is_short_form, words_of};
 use crate::entities::post_filter::stop_words;
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Language;
 
 /// Most letters of an abbreviation that no list has.
@@ -130,37 +131,13 @@ fn is_no_name_of_spanish(context: &DocumentContext<'_>, one: &PiiFinding, (first
 
 /// "Patient: Look.", "Médico: Bueno.": the colon of a speaker, and more text after the word.
 fn is_spoken(context: &DocumentContext<'_>, first: usize) -> bool {
-    const SPEAKERS: &[&str] = &[
-        "patient",
-        "paciente",
-        "client",
-        "doctor",
-        "doctora",
-        "medico",
-        "medica",
-        "therapist",
-        "terapeuta",
-        "clinician",
-        "nurse",
-        "mother",
-        "madre",
-        "father",
-        "padre",
-        "psicologo",
-        "psicologa",
-        "enfermera",
-        "interviewer",
-        "pt",
-        "pte",
-        "dr",
-        "dra",
-    ];
+    static SPEAKERS: WordList = WordList::listed(word_tables::ENTITIES, "names.speakers");
     let before = |by: usize| first.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     let goes_on =
         context.tokens.get(first + 1).is_some_and(|sign| matches!(context.plain(sign), "." | "," | "!" | "?" | ";"))
             && context.tokens.get(first + 2).is_some_and(|next| next.kind != TextTokenKind::Break);
     let small = (first + 1..first + 4).any(|at| is_followed_by_small(context, at));
-    before(1) == ":" && SPEAKERS.contains(&before(2)) && (goes_on || small)
+    before(1) == ":" && SPEAKERS.contains(before(2)) && (goes_on || small)
 }
 
 /// A lower-case word that is inside no name follows on the line.

@@ -11,6 +11,7 @@ use super::super::{lexicon, places};
 use super::names::is_after_employer;
 use super::word_forms::{is_short_form, words_of};
 use crate::entities::post_filter::stop_words;
+use crate::word_tables::{self, WordList};
 
 /// Years that texts mention without a day or month.
 const YEARS: std::ops::RangeInclusive<u32> = 1940..=2039;
@@ -94,7 +95,7 @@ pub(super) fn is_measure(context: &DocumentContext<'_>, (first, end): (usize, us
                         || stop_words::is_medicine(lower)
                         || super::clinical_words::is_measure(lower)
                         || super::clinical_words::is_word(lower)
-                        || MEASURES.contains(&lower);
+                        || MEASURES.contains(lower);
                 let number = word_classes(lower).has(WordClasses::NUMBER);
                 any |= measured && token.span.len() > 1 && !number;
                 measured || token.span.len() == 1 || number
@@ -121,7 +122,7 @@ pub(super) fn holds_a_reading(context: &DocumentContext<'_>, (first, end): (usiz
             && !(at > 0 && context.tokens[at - 1].span.end == token.span.start)
             && !CODES.contains(&lower(at))
             && !STREETS.contains(&lower(at))
-            && (MEASURES.contains(&lower(at)) || super::clinical_words::is_measure(lower(at)))
+            && (MEASURES.contains(lower(at)) || super::clinical_words::is_measure(lower(at)))
             && !word_classes(lower(at)).has(WordClasses::NUMBER)
     };
     let read = (first..end).any(|at| measure(at) && is_with_a_figure(context, at));
@@ -130,7 +131,7 @@ pub(super) fn holds_a_reading(context: &DocumentContext<'_>, (first, end): (usiz
         match token.kind {
             TextTokenKind::Number => token.span.len() > 3 && !is_year(lower(at)),
             TextTokenKind::Word => {
-                STREET_WORDS.contains(&lower(at))
+                STREET_WORDS.contains(lower(at))
                     || token.case == LetterCase::Title
                         && (lexicon::word(lower(at)).is_strong() || places::is_place(lower(at)))
             }
@@ -145,7 +146,7 @@ pub(super) fn holds_a_reading(context: &DocumentContext<'_>, (first, end): (usiz
 pub(super) fn counts_measures(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> usize {
     let measure = |token: &&TextToken| {
         let lower = context.lower(token);
-        MEASURES.contains(&lower) || super::clinical_words::is_measure(lower)
+        MEASURES.contains(lower) || super::clinical_words::is_measure(lower)
     };
     words_of(context, first, end).filter(measure).count()
 }
@@ -197,7 +198,7 @@ pub(super) fn is_clock(context: &DocumentContext<'_>, (first, end): (usize, usiz
         match token.kind {
             TextTokenKind::Number => token.span.len() < 4,
             TextTokenKind::Word => {
-                MEASURES.contains(&lower)
+                MEASURES.contains(lower)
                     || super::clinical_words::is_measure(lower)
                     || stop_words::is_abbreviation(lower)
             }
@@ -239,92 +240,7 @@ fn is_year(lower: &str) -> bool {
     lower.len() == 4 && lower.parse().is_ok_and(|year: u32| YEARS.contains(&year))
 }
 
-const MEASURES: &[&str] = &[
-    "bp",
-    "hr",
-    "rr",
-    "pr",
-    "temp",
-    "sats",
-    "sat",
-    "spo",
-    "sao",
-    "sato",
-    "pulse",
-    "weight",
-    "height",
-    "wt",
-    "ht",
-    "gcs",
-    "glasgow",
-    "ta",
-    "fc",
-    "fr",
-    "pa",
-    "pas",
-    "pad",
-    "peso",
-    "talla",
-    "imc",
-    "bmi",
-    "afebril",
-    "afebrile",
-    "mmhg",
-    "lpm",
-    "bpm",
-    "kg",
-    "cm",
-    "ra",
-    "aa",
-    "temperatura",
-    "tension",
-    "frecuencia",
-    "pulso",
-    "obs",
-    "spo2",
-    "cows",
-    "ciwa",
-    "leuc",
-    "leucos",
-    "leu",
-    "plaq",
-    "plaquetas",
-    "creat",
-    "hb",
-    "hto",
-    "hcto",
-    "glucom",
-    "glu",
-    "gluc",
-    "altura",
-    "urea",
-    "phq",
-    "gad",
-    "audit",
-    "pcl",
-    "edss",
-    "dtx",
-    "hgt",
-    "trop",
-    "troponin",
-    "troponina",
-    "lipase",
-    "lipasa",
-    "resps",
-    "saturations",
-    "sv",
-    "vs",
-    "eva",
-    "nrs",
-    "ews",
-    "news",
-    "mews",
-    "basal",
-    "on",
-    "air",
-    "o",
-    "t",
-];
+static MEASURES: WordList = WordList::listed(word_tables::ENTITIES, "numbers.measures");
 
 /// One number of four digits that is a year of today, or a word of time with it.
 fn is_lone_year(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> bool {
@@ -359,44 +275,12 @@ pub(super) fn is_no_street(context: &DocumentContext<'_>, (first, end): (usize, 
         token.case == LetterCase::Lower && (ordinary(lower) || lower.strip_suffix('s').is_some_and(ordinary))
     };
     let street = |token: &TextToken| {
-        STREET_WORDS.contains(&context.lower(token)) || word_classes(context.lower(token)).has(WordClasses::NUMBER)
+        STREET_WORDS.contains(context.lower(token)) || word_classes(context.lower(token)).has(WordClasses::NUMBER)
     };
     context.tokens[first..end].iter().all(|token| token.is_word() && plain(token) && !street(token))
 }
 
-const STREET_WORDS: &[&str] = &[
-    "street",
-    "avenue",
-    "road",
-    "lane",
-    "drive",
-    "court",
-    "place",
-    "way",
-    "terrace",
-    "square",
-    "close",
-    "crescent",
-    "row",
-    "hill",
-    "box",
-    "calle",
-    "avenida",
-    "plaza",
-    "paseo",
-    "camino",
-    "carretera",
-    "ronda",
-    "piso",
-    "puerta",
-    "portal",
-    "colonia",
-    "barrio",
-    "pasaje",
-    "esquina",
-    "corner",
-    "block",
-];
+static STREET_WORDS: WordList = WordList::listed(word_tables::ENTITIES, "numbers.street_words");
 
 /// Words alone, and one of them a relative or an ordinary noun: the number of a record has figures, or says them.
 pub(super) fn is_without_figures(context: &DocumentContext<'_>, (first, end): (usize, usize)) -> bool {

@@ -8,33 +8,13 @@ use super::super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::super::cues::{FUNCTION, TITLES};
 use super::super::word_classes::{WordClasses, word_classes};
 use super::super::{informal, lexicon};
+use crate::word_tables::{self, WordList};
 use anamnesis_text::Span;
 
 /// Letters from which a word before a full stop is no abbreviation.
 const WHOLE: usize = 4;
 /// Titles of which the name of a person follows and no place.
-const PERSONAL: &[&str] = &[
-    "dr",
-    "dra",
-    "doctor",
-    "doctora",
-    "don",
-    "dona",
-    "sr",
-    "sra",
-    "senor",
-    "senora",
-    "mr",
-    "mrs",
-    "ms",
-    "miss",
-    "nurse",
-    "enfermera",
-    "enfermero",
-    "psic",
-    "lic",
-    "prof",
-];
+static PERSONAL: WordList = WordList::listed(word_tables::ENTITIES, "splits.personal");
 
 /// Cuts a finding at the ends of sentences and at dashes between spaces. Returns the parts after the first cut.
 pub(super) fn apart(context: &DocumentContext<'_>, one: &mut PiiFinding) -> Vec<PiiFinding> {
@@ -116,7 +96,7 @@ pub(super) fn relabelled(context: &DocumentContext<'_>, one: &mut PiiFinding) {
     }
     let first = context.tokens.partition_point(|token| token.span.end <= one.span.start);
     let end = context.tokens.partition_point(|token| token.span.start < one.span.end);
-    let Some(title) = (first..end).find(|at| PERSONAL.contains(&context.lower(&context.tokens[*at]))) else { return };
+    let Some(title) = (first..end).find(|at| PERSONAL.contains(context.lower(&context.tokens[*at]))) else { return };
     let name = (title + 1..end).find(|at| context.tokens[*at].is_word());
     // "Dr. Seuss Elementary" and "Doctor's Hospital" are organisations.
     let organization =
