@@ -30,7 +30,7 @@ const SAMPLES: [(&str, &str); 4] = [
     ("Mateo", include_str!("../../../samples/mateo.ndjson")),
     ("Rosa", include_str!("../../../samples/rosa.ndjson")),
 ];
-const NIGHTS: i64 = 30;
+const DAILY_RUNS: i64 = 30;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -129,9 +129,9 @@ async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<SampleMess
 /// Thirty daily runs of every job, one day after the other, as the ticker of a worker would start them.
 async fn simulate_jobs(app: &App, clock: &ManualClock) -> Result<Vec<DemoJobRun>, CliError> {
     let scheduler = worker::scheduler(app, CancellationToken::new()).await?;
-    let progress = output::progress_count(Some(NIGHTS as u64));
+    let progress = output::progress_count(Some(DAILY_RUNS as u64));
     let mut runs: Vec<DemoJobRun> = Vec::new();
-    for _ in 0..NIGHTS {
+    for _ in 0..DAILY_RUNS {
         clock.advance(Duration::days(1));
         let reports = scheduler.round().await.map_err(|error| CliError::failed(error.to_string()))?;
         for report in reports.iter().filter(|r| r.changed > 0) {
