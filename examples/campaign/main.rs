@@ -111,8 +111,8 @@ async fn main() -> std::process::ExitCode {
 async fn campaign(args: &Args) -> Outcome<bool> {
     let began = Instant::now();
     let mut messages = match &args.data {
-        Some(file) => Messages::of_file(file)?,
-        None => Messages::of(args.seed, args.messages),
+        Some(file) => Messages::from_file(file)?,
+        None => Messages::generate(args.seed, args.messages),
     };
     eprintln!("starting servers of its own …");
     let keys = if args.store == StoreKind::Sqlite { KeysKind::File } else { args.keys };

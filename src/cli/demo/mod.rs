@@ -82,7 +82,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         }
         output::note(&format!("Finished in {:.1} s. Nothing left this machine.", started.elapsed().as_secs_f64()));
         app.store.close().await;
-        Ok(if tally.of("stored") == tally.total() { Exit::Done } else { Exit::Partial })
+        Ok(if tally.count("stored") == tally.total() { Exit::Done } else { Exit::Partial })
     })
 }
 
@@ -116,7 +116,7 @@ async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<SampleMess
         if let Some((at, _)) = day.last() {
             clock.set(*at);
         }
-        let bodies = day.iter().map(|(_, body)| RawMessage::of(body.clone())).collect();
+        let bodies = day.iter().map(|(_, body)| RawMessage::from_body(body.clone())).collect();
         for disposition in pipeline.run(bodies).await {
             tally.add(disposition);
             progress.inc(1);

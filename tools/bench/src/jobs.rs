@@ -264,7 +264,7 @@ async fn run(scheduler: &mut JobScheduler, org: OrgId, days: i64) -> Result<Time
     let mut done = TimedRun::default();
     let started = Instant::now();
     for job in JobName::ALL.iter().copied() {
-        let Some(due) = run_of(job, scheduler.policies.of(job), &organization, now.date_naive()) else { continue };
+        let Some(due) = run_of(job, scheduler.policies.get(job), &organization, now.date_naive()) else { continue };
         let offered = Instant::now();
         let report = scheduler.offer(due, Trigger::Manual).await?;
         done.by_job.insert(job.code(), ms(offered.elapsed()));

@@ -245,7 +245,7 @@ fn is_plan_word(word: &str) -> bool {
 /// Whether the words before something make it a condition: "if I lost my job".
 pub(super) fn is_conditional(doc: &AnalyzedDocument<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
     let from = words.start.saturating_sub(12).max(within.start);
-    let accented = |word: usize| doc.reading.words[word].source.of(doc.text()).contains('í');
+    let accented = |word: usize| doc.reading.words[word].source.slice(doc.text()).contains('í');
     (from..words.start).any(|word| {
         matches!(
             doc.reading.word(word),
