@@ -28,16 +28,16 @@ impl Plan {
     }
 }
 
-/// What was gone and is back.
+/// A part of the system that was away and is back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Gone {
+pub(crate) enum Outage {
     Broker,
     Database,
     Keys,
     Line,
 }
 
-impl Gone {
+impl Outage {
     fn is_back(self, checks: Checks) -> bool {
         match self {
             Self::Broker => checks.broker,
@@ -63,7 +63,7 @@ pub(crate) struct Chaos {
     /// What of a portion is still to be sent.
     held: Vec<Vec<u8>>,
     /// From the return of what was gone until every worker that lived through it has it again.
-    pub recoveries: BTreeMap<Gone, Vec<Duration>>,
+    pub recoveries: BTreeMap<Outage, Vec<Duration>>,
 }
 
 impl Chaos {
@@ -134,11 +134,11 @@ impl Chaos {
         } else if drawn < kills + restarts {
             servers.restart_broker()?;
             self.done.broker_restarts += 1;
-            self.recovered(Gone::Broker, servers, workers).await?;
+            self.recovered(Outage::Broker, servers, workers).await?;
         } else {
             servers.crash_database()?;
             self.done.database_crashes += 1;
-            self.recovered(Gone::Database, servers, workers).await?;
+            self.recovered(Outage::Database, servers, workers).await?;
         }
         Ok(())
     }
@@ -160,7 +160,7 @@ impl Chaos {
         servers.keys.take_away(fault, draw, admin.as_deref()).await?;
         self.stopped(servers, workers).await?;
         servers.keys.bring_back(fault, draw, admin.as_deref()).await?;
-        self.recovered(Gone::Keys, servers, workers).await
+        self.recovered(Outage::Keys, servers, workers).await
     }
 
     /// Waits until no worker takes anything in, kills one of them now and then, and sees that nothing is stored.
@@ -206,21 +206,21 @@ impl Chaos {
         tokio::time::sleep(Duration::from_millis(300 + self.draw(1_500))).await;
         relay.set(FaultProfile::Clear);
         if self.draw(8) == 0 {
-            self.recovered(Gone::Line, servers, workers).await?;
+            self.recovered(Outage::Line, servers, workers).await?;
         }
         Ok(())
     }
 
     /// Waits until every worker is ready, and notes how long those that lived through it took to have again what was
     /// gone. Workers that were just started take their time for other reasons.
-    async fn recovered(&mut self, gone: Gone, servers: &Servers, workers: &mut Workers) -> Outcome<()> {
+    async fn recovered(&mut self, outage: Outage, servers: &Servers, workers: &mut Workers) -> Outcome<()> {
         let (began, witnesses) = (Instant::now(), workers.processes());
         let mut back = None;
         loop {
             workers.revive(servers)?;
             let seen = workers.all_checks().await;
             let mut witnessed = witnesses.iter().filter_map(|process| seen.get(process));
-            if back.is_none() && witnessed.all(|checks| gone.is_back(*checks)) {
+            if back.is_none() && witnessed.all(|checks| outage.is_back(*checks)) {
                 back = Some(began.elapsed());
             }
             if seen.values().all(|checks| checks.all()) {
@@ -231,7 +231,7 @@ impl Chaos {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        self.recoveries.entry(gone).or_default().extend(back);
+        self.recoveries.entry(outage).or_default().extend(back);
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use clap::{Parser, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::chaos::{Chaos, Gone, Plan, half_open};
+use crate::chaos::{Chaos, Outage, Plan, half_open};
 use crate::keystore::{KeyFault, KeysKind};
 use crate::ledger::Found;
 use crate::messages::Messages;
@@ -111,8 +111,8 @@ async fn main() -> std::process::ExitCode {
 async fn campaign(args: &Args) -> Outcome<bool> {
     let began = Instant::now();
     let mut messages = match &args.data {
-        Some(file) => Messages::of_file(file)?,
-        None => Messages::of(args.seed, args.messages),
+        Some(file) => Messages::from_file(file)?,
+        None => Messages::generate(args.seed, args.messages),
     };
     eprintln!("starting servers of its own …");
     let keys = if args.store == StoreKind::Sqlite { KeysKind::File } else { args.keys };
@@ -191,8 +191,8 @@ fn final_report(
         .iter()
         .map(|fault| (fault.name().to_owned(), json!(chaos.keys.get(fault).copied().unwrap_or(0))))
         .collect();
-    let back = |gone: Gone| {
-        let mut times = chaos.recoveries.get(&gone).cloned().unwrap_or_default();
+    let back = |outage: Outage| {
+        let mut times = chaos.recoveries.get(&outage).cloned().unwrap_or_default();
         times.sort();
         let middle = times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64);
         json!({"times": times.len(), "p50": middle, "max": slowest(&times)})
@@ -204,11 +204,11 @@ fn final_report(
         "store": format!("{:?}", args.store).to_lowercase(), "seed": args.seed,
         "broker_restarts": chaos.done.broker_restarts, "database_crashes": chaos.done.database_crashes,
         "keys": format!("{:?}", args.keys).to_lowercase(), "key_faults": key_faults,
-        "stored_without_keys": stored_without_keys, "keys_back_seconds": back(Gone::Keys),
+        "stored_without_keys": stored_without_keys, "keys_back_seconds": back(Outage::Keys),
         "line_faults": chaos.lines, "provider_requests": requests, "provider_faults": args.provider_faults,
         "events": found.events, "events_missing": found.events_missing, "self_ended": self_ended,
-        "broker_back_seconds": back(Gone::Broker), "database_back_seconds": back(Gone::Database),
-        "line_back_seconds": back(Gone::Line), "drain_seconds_max": slowest(drains),
+        "broker_back_seconds": back(Outage::Broker), "database_back_seconds": back(Outage::Database),
+        "line_back_seconds": back(Outage::Line), "drain_seconds_max": slowest(drains),
         "half_open_noticed_seconds": half_open.map(|(noticed, _)| noticed.as_secs_f64()),
         "half_open_back_seconds": half_open.map(|(_, back)| back.as_secs_f64()),
         "quiet": quiet, "seconds": took.as_secs(),

@@ -25,7 +25,7 @@ pub(crate) struct Messages {
 
 impl Messages {
     /// The lines of an NDJSON file, each once; what is good and what is poison among them the calm run tells.
-    pub(crate) fn of_file(path: &std::path::Path) -> std::io::Result<Self> {
+    pub(crate) fn from_file(path: &std::path::Path) -> std::io::Result<Self> {
         let text = std::fs::read(path)?;
         let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let all: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
@@ -56,7 +56,7 @@ impl Messages {
         Self { all, calm, good, poison: 0 }
     }
 
-    pub(crate) fn of(seed: u64, good: u64) -> Self {
+    pub(crate) fn generate(seed: u64, good: u64) -> Self {
         let draws = SeededEntropy::new(seed.wrapping_mul(77));
         let draw = |of: u64| {
             let mut bytes = [0u8; 8];

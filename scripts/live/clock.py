@@ -14,9 +14,9 @@ class Clock:
         self.library = library
 
     def now(self):
-        return self.of(time.time())
+        return self.instant_at(time.time())
 
-    def of(self, real):
+    def instant_at(self, real):
         """The instant of this clock at an instant of the machine's."""
         return self.start + (real - self.real) * self.factor
 

@@ -51,7 +51,7 @@ def fired(server, clock, start, end, step=1.0):
     seen = {}
     for metric, points in server.range('ALERTS{alertstate="firing"}', start, end, step):
         key = metric["alertname"].removeprefix("Anamnesis"), metric.get("severity", "")
-        seen.setdefault(key, set()).update(clock.of(at) for at, _ in points)
+        seen.setdefault(key, set()).update(clock.instant_at(at) for at, _ in points)
     found = []
     for (name, severity), instants in seen.items():
         began = last = None

@@ -130,8 +130,8 @@ class Report:
         for line in self.stack.run("job", "history", "--limit", "10000", "--output", "json").splitlines():
             one = json.loads(line)
             seen[(one["job"], one["organization_id"], one["as_of"])] = one
-        created = self.clock.of(self.began) + 300
-        last = self.clock.of(self.ended)
+        created = self.clock.instant_at(self.began) + 300
+        last = self.clock.instant_at(self.ended)
         rows = []
         for path in sorted((ROOT / "jobs").glob("*.toml")):
             minute, hour = map(int, re.search(r'^schedule = "(\d+) (\d+) ', path.read_text(), re.M).groups())
@@ -194,7 +194,7 @@ class Report:
             "objectives": [{"name": name, "value": value, "target": target, "unit": unit} for name, value, _, target, unit in objectives],
             "jobs": {"due": len(runs), "done": sum(row[4] == "done" for row in runs)},
             "alerts": dict(collections.Counter(row[2] for row in alerts)), "incidents": incidents,
-            "worker_restarts": [(shown(self.clock.of(at)), name, code) for at, name, code in self.stack.restarts],
+            "worker_restarts": [(shown(self.clock.instant_at(at)), name, code) for at, name, code in self.stack.restarts],
             "load_average": os.getloadavg(), "broken": self.broken}
         out = pathlib.Path(self.day.args.out)
         out.mkdir(parents=True, exist_ok=True)

@@ -73,7 +73,7 @@ impl App {
             Some(now) => Arc::new(ManualClock::at(now)),
             None => Arc::new(SystemClock),
         };
-        let first = KeyStoreSetup::of(&settings);
+        let first = KeyStoreSetup::from_settings(&settings);
         Self::at(settings, clock, first).await
     }
 
@@ -101,7 +101,8 @@ impl App {
                 std::fs::create_dir_all(folder)?;
             }
         }
-        let db = Database::open(&Location::of(&settings.store).map_err(db_failure)?).await.map_err(db_failure)?;
+        let db =
+            Database::open(&Location::from_config(&settings.store).map_err(db_failure)?).await.map_err(db_failure)?;
         let keys = keyring::open(&settings, &db, first, &clock, &entropy).await;
         let keys = keys.map_err(|error| keyring::failure(&error))?;
         // Opening the key store was its only use.
@@ -133,7 +134,7 @@ impl App {
             return Ok(self.store.clone());
         }
         config.url = config.jobs_url.clone();
-        let location = Location::of(&config).map_err(db_failure)?;
+        let location = Location::from_config(&config).map_err(db_failure)?;
         let db = Database::open(&location).await.map_err(db_failure)?;
         let (keys, clock) = (Arc::clone(self.store.keys()), Arc::clone(&self.clock));
         let store = Store::new(db, keys, clock, Arc::clone(&self.entropy));

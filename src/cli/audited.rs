@@ -170,7 +170,7 @@ struct AuditedRead {
 
 impl ReadSession {
     /// The read that the arguments request.
-    pub(crate) fn of(matches: &ArgMatches, reader: &ReaderArgs) -> Self {
+    pub(crate) fn from_matches(matches: &ArgMatches, reader: &ReaderArgs) -> Self {
         let (path, last) = leaf(matches);
         let Some((_, action)) = READS.iter().find(|(verb, _)| *verb == path) else { return Self::default() };
         // An erasure is an act; its receipts are read.
@@ -254,7 +254,7 @@ impl ReadSession {
     pub(crate) async fn note(&self, settings: &Settings) {
         let Some(read) = &self.read else { return };
         // A key store without a store: opening one would create it.
-        if matches!(Location::of(&settings.store), Ok(Location::File(path)) if !path.exists()) {
+        if matches!(Location::from_config(&settings.store), Ok(Location::File(path)) if !path.exists()) {
             return;
         }
         let written = match App::with(settings.clone()).await {
@@ -287,7 +287,7 @@ impl ReadSession {
             Err(failure) if failure.answer_code() == Some("withheld") => ReadOutcome::Refused,
             Err(_) => ReadOutcome::Error,
         };
-        metrics.recall.reads.of((endpoint, outcome)).inc();
+        metrics.recall.reads.with_labels((endpoint, outcome)).inc();
     }
 
     /// Called when the answer was given or refused.
@@ -329,7 +329,7 @@ impl AuditedRead {
             Err(StoreError::NoConsent) => {
                 let why = "no_consent: the patient does not permit that this is read; --purpose patient_request, legal or break_glass \
                            is a ground that the audit trail keeps";
-                Err(CliError::failed(why).answering(PatientAnswer::of(&StoreError::NoConsent)))
+                Err(CliError::failed(why).answering(PatientAnswer::from_store_error(&StoreError::NoConsent)))
             }
             // The verb reports look-ups that fail.
             _ => Ok(()),

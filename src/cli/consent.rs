@@ -138,7 +138,7 @@ async fn write_down(app: &App, record: RecordArgs, context: &Context) -> Result<
         reason: record.reason.map(Into::into),
     };
     let body = serde_json::to_vec(&said).map_err(|_| CliError::failed("the consent cannot be written as JSON"))?;
-    let done = app.pipeline()?.run(vec![RawMessage::of(body)]).await;
+    let done = app.pipeline()?.run(vec![RawMessage::from_body(body)]).await;
     let disposition = done.first().copied().ok_or_else(|| CliError::failed("the consent was not taken"))?;
     let exit = ended(disposition)?;
     match ConsentScope::read(&said.scope) {

@@ -92,10 +92,10 @@ pub async fn recall(app: &App, org: anamnesis_core::ids::OrgId) -> Result<Recall
     let rules = app.store.intake().organizations(&[org]).await?.remove(&org);
     let policy = rules.map_or_else(|| "safe_harbor".to_owned(), |rules| rules.redaction_policy);
     let redactors = Redactors::load(&app.settings.redaction).map_err(|error| CliError::usage(error.to_string()))?;
-    let redactor = redactors.of(org, &policy).ok_or_else(|| CliError::failed("the redaction policy is not known"))?;
+    let redactor = redactors.get(org, &policy).ok_or_else(|| CliError::failed("the redaction policy is not known"))?;
     let extractors = Extractors::rules(&app.settings.extraction).map_err(|error| CliError::usage(error.to_string()))?;
     let recall = Recall::new(app.store.clone(), app.models()?, Arc::clone(redactor), Arc::clone(&app.metrics));
-    Ok(recall.with_extractor(extractors.of(org)))
+    Ok(recall.with_extractor(extractors.get(org)))
 }
 
 fn print(known: &PatientContext) -> Result<(), CliError> {

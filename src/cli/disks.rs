@@ -23,7 +23,7 @@ pub(crate) struct MonitoredDisk {
 }
 
 /// Each disk once, by the first setting that refers to it. Disks that cannot be inspected are left out.
-pub(crate) fn of(settings: &Settings) -> Vec<MonitoredDisk> {
+pub(crate) fn inspect(settings: &Settings) -> Vec<MonitoredDisk> {
     let mut named: Vec<(&'static str, labels::Disk, PathBuf)> = Vec::new();
     if settings.store.url.expose_secret().is_empty() {
         named.push(("store.path", labels::Disk::Store, settings.store.path.clone()));

@@ -64,13 +64,15 @@ pub(crate) async fn show(
             let text = emergency_text(&app.store, scope, region).await?;
             if format == OutputFormat::Json {
                 // Only the text, in its usual place; the answer says why there is no more.
-                output::json(&json!({"answer": PatientAnswer::of(&error), "error": error.to_string(), "text": text}))?;
+                output::json(
+                    &json!({"answer": PatientAnswer::from_store_error(&error), "error": error.to_string(), "text": text}),
+                )?;
                 return Ok(Exit::Failed);
             }
             let why = if error == StoreError::Erased { ERASED } else { WITHHELD };
-            output::line(language.of(TITLE))?;
-            output::line(&format!("  {}", language.of([&text.en, &text.es])))?;
-            output::line(language.of(why))?;
+            output::line(language.select(TITLE))?;
+            output::line(&format!("  {}", language.select([&text.en, &text.es])))?;
+            output::line(language.select(why))?;
             return Ok(Exit::Failed);
         }
         Err(error) => {
@@ -78,8 +80,8 @@ pub(crate) async fn show(
             if format == OutputFormat::Table
                 && let Ok(text) = emergency_text(&app.store, scope, None).await
             {
-                output::line(language.of(TITLE))?;
-                output::line(&format!("  {}", language.of([&text.en, &text.es])))?;
+                output::line(language.select(TITLE))?;
+                output::line(&format!("  {}", language.select([&text.en, &text.es])))?;
             }
             return Err(error.into());
         }
@@ -88,8 +90,8 @@ pub(crate) async fn show(
 }
 
 fn lines(all: &Emergency, language: RightsLanguage) -> Vec<String> {
-    let of = |text| language.of(text).to_owned();
-    let mut lines = vec![of(TITLE), format!("  {}", language.of([&all.text.en, &all.text.es]))];
+    let of = |text| language.select(text).to_owned();
+    let mut lines = vec![of(TITLE), format!("  {}", language.select([&all.text.en, &all.text.es]))];
     if !all.known {
         lines.push(of(UNKNOWN));
     }
@@ -97,18 +99,18 @@ fn lines(all: &Emergency, language: RightsLanguage) -> Vec<String> {
         section(&mut lines, language, title, list.iter().map(|item| statement(item, language)).collect(), NONE);
     }
     if all.unconfirmed_allergies > 0 {
-        lines.push(format!("  ({} {})", all.unconfirmed_allergies, language.of(UNCONFIRMED)));
+        lines.push(format!("  ({} {})", all.unconfirmed_allergies, language.select(UNCONFIRMED)));
     }
     let risks =
         all.risks.iter().map(|risk| format!("{}: «{}», {}", risk.class, risk.quote, risk.at.date_naive())).collect();
     section(&mut lines, language, RISKS, risks, NONE);
     if all.unconfirmed_risks > 0 {
-        lines.push(format!("  ({} {})", all.unconfirmed_risks, language.of(UNCONFIRMED_RISKS)));
+        lines.push(format!("  ({} {})", all.unconfirmed_risks, language.select(UNCONFIRMED_RISKS)));
     }
     section(&mut lines, language, CONTACTS, all.contacts.clone(), NO_CONTACT);
-    lines.push(language.of([&all.disclaimer.en, &all.disclaimer.es]).to_owned());
+    lines.push(language.select([&all.disclaimer.en, &all.disclaimer.es]).to_owned());
     lines.push(match all.disclaimer_accepted_at {
-        Some(at) => format!("{} {}", language.of(ACCEPTED), at.date_naive()),
+        Some(at) => format!("{} {}", language.select(ACCEPTED), at.date_naive()),
         None => of(NOT_ACCEPTED),
     });
     lines
@@ -116,14 +118,14 @@ fn lines(all: &Emergency, language: RightsLanguage) -> Vec<String> {
 
 fn section(lines: &mut Vec<String>, language: RightsLanguage, title: [&str; 2], list: Vec<String>, none: [&str; 2]) {
     if list.is_empty() {
-        lines.push(format!("{}: {}", language.of(title), language.of(none)));
+        lines.push(format!("{}: {}", language.select(title), language.select(none)));
         return;
     }
-    lines.push(format!("{}:", language.of(title)));
+    lines.push(format!("{}:", language.select(title)));
     lines.extend(list.into_iter().map(|line| format!("  {line}")));
 }
 
 fn statement(item: &MemoryItem, language: RightsLanguage) -> String {
-    let contested = if item.contested { format!(" [{}]", language.of(CONTESTED)) } else { String::new() };
+    let contested = if item.contested { format!(" [{}]", language.select(CONTESTED)) } else { String::new() };
     format!("{}{contested} ({})", item.statement, item.source.label)
 }

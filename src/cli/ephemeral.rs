@@ -65,7 +65,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
                         let answer = PatientAnswer::known(profile.is_some());
                         output::json(&PatientResponse { answer, read: &json!({"ephemeral": is_on}) })?;
                     }
-                    OutputFormat::Table => output::line(spoken.language.of(text))?,
+                    OutputFormat::Table => output::line(spoken.language.select(text))?,
                 }
                 Ok(Exit::Done)
             }
@@ -79,12 +79,12 @@ async fn turn(app: &App, switch: SwitchArgs, command: Command, context: &Context
     said.memory_ids = None;
     let body = serde_json::to_vec(&said).map_err(|_| CliError::failed("the command cannot be written"))?;
     let disposition =
-        app.pipeline()?.run(vec![RawMessage::of(body)]).await.first().copied().unwrap_or(Disposition::Retry);
+        app.pipeline()?.run(vec![RawMessage::from_body(body)]).await.first().copied().unwrap_or(Disposition::Retry);
     let exit = ended(disposition)?;
     let text = if command == Command::EphemeralOn { words::EPHEMERAL_ON } else { words::EPHEMERAL_OFF };
     match context.format_or(OutputFormat::Table) {
         OutputFormat::Json => output::json(&json!({"command": command, "disposition": disposition.code()}))?,
-        OutputFormat::Table => output::line(switch.spoken.language.of(text))?,
+        OutputFormat::Table => output::line(switch.spoken.language.select(text))?,
     }
     Ok(exit)
 }

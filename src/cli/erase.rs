@@ -68,7 +68,7 @@ async fn erase(app: &App, args: &Args, context: &Context) -> Result<Exit, CliErr
     let ended = erasure::erase(&app.store, &request(app, scope, subject, by)).await?;
     let (outcome, receipt) = match ended {
         ErasureOutcome::Held => {
-            output::note(args.spoken.language.of(words::HELD_BY_LAW));
+            output::note(args.spoken.language.select(words::HELD_BY_LAW));
             return Err(CliError::failed(
                 "legal_hold: a legal hold keeps it, and nothing was erased; see `anamnesis hold list`",
             ));
@@ -100,7 +100,7 @@ async fn erase(app: &App, args: &Args, context: &Context) -> Result<Exit, CliErr
                 &["What", "Gone"],
                 receipt.counts.iter().map(|(what, gone)| [what.clone(), gone.to_string()]),
             )?;
-            output::line(args.spoken.language.of(match receipt.request.subject {
+            output::line(args.spoken.language.select(match receipt.request.subject {
                 ErasureSubject::Patient => words::GONE_PATIENT,
                 ErasureSubject::Document(_) => words::GONE_DOCUMENT,
                 ErasureSubject::Memory(_) => words::GONE_MEMORY,

@@ -83,7 +83,7 @@ impl PatientAnswer {
     }
 
     /// The answer about patients in an error of the store; most errors have none.
-    pub(crate) fn of(error: &StoreError) -> Option<Self> {
+    pub(crate) fn from_store_error(error: &StoreError) -> Option<Self> {
         match error {
             StoreError::Erased => Some(Self::Erased),
             StoreError::NoConsent => Some(Self::Withheld),

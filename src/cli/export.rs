@@ -26,7 +26,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         let app = App::open(context).await?;
         let (store, scope) = (&app.store, args.of.scope()?);
         if !args.legacy {
-            output::note(args.spoken.language.of(words::EXPORTED));
+            output::note(args.spoken.language.select(words::EXPORTED));
             output::json(
                 &json!({"type": "answer", "answer": PatientAnswer::known(store.key_binding().is_known(scope).await?)}),
             )?;

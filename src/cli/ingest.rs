@@ -39,7 +39,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         let spool =
             Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| CliError::failed(error.to_string()))?;
         let started = Instant::now();
-        let mut feeding = FeedOptions::of(&app.settings.pipeline, LastOffer::No);
+        let mut feeding = FeedOptions::from_config(&app.settings.pipeline, LastOffer::No);
         if origin == MessageOrigin::Operator {
             feeding = feeding.by_operator();
         }
@@ -72,7 +72,7 @@ pub(crate) struct FeedOptions {
 
 impl FeedOptions {
     /// In batches of the pipeline's size.
-    pub(crate) fn of(config: &PipelineConfig, exhausted: LastOffer) -> Self {
+    pub(crate) fn from_config(config: &PipelineConfig, exhausted: LastOffer) -> Self {
         let batch = (config.batch_documents, config.batch_bytes);
         Self { batch, exhausted, sealed: None, origin: MessageOrigin::Files }
     }
@@ -237,7 +237,7 @@ fn merge_dispositions(before: &[Disposition], now: Vec<Disposition>) -> Vec<Disp
 }
 
 fn exit(tally: &DispositionCounts) -> Exit {
-    match tally.of("quarantined") + tally.of("retry") {
+    match tally.count("quarantined") + tally.count("retry") {
         0 => Exit::Done,
         n if n == tally.total() => Exit::Failed,
         _ => Exit::Partial,
@@ -254,8 +254,8 @@ fn report(tally: &DispositionCounts, took: Duration, format: OutputFormat) -> Re
             })
             .collect();
         return output::json(&json!({
-            "messages": tally.total(), "stored": tally.of("stored"), "duplicate": tally.of("duplicate"),
-            "ephemeral": tally.of("ephemeral"), "quarantined": tally.of("quarantined"), "retry": tally.of("retry"),
+            "messages": tally.total(), "stored": tally.count("stored"), "duplicate": tally.count("duplicate"),
+            "ephemeral": tally.count("ephemeral"), "quarantined": tally.count("quarantined"), "retry": tally.count("retry"),
             "reasons": by_reason,
         }));
     }
@@ -268,7 +268,7 @@ fn report(tally: &DispositionCounts, took: Duration, format: OutputFormat) -> Re
     });
     output::table(&["Disposition", "Reason", "Messages"], rows)?;
     output::note(&format!("{} messages in {:.1} s", tally.total(), took.as_secs_f64()));
-    if tally.of("retry") > 0 {
+    if tally.count("retry") > 0 {
         output::note("Some messages could not be worked: run the same command again, nothing is stored twice.");
     }
     Ok(())

@@ -34,7 +34,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, CliError> {
         let pipeline = app.pipeline()?;
         let done = pipeline.run_from(queue, vec![raw]).await;
         app.close().await;
-        output::json(&IsolatedResponse::of(done.first().copied().unwrap_or(Disposition::Waits)))?;
+        output::json(&IsolatedResponse::from_disposition(done.first().copied().unwrap_or(Disposition::Waits)))?;
         Ok(Exit::Done)
     })
 }

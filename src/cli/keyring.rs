@@ -82,7 +82,7 @@ pub(crate) enum KeyStoreSetup {
 
 impl KeyStoreSetup {
     /// Of verbs and roles: only the store, its keys and its root key on this machine make themselves.
-    pub(crate) fn of(settings: &Settings) -> Self {
+    pub(crate) fn from_settings(settings: &Settings) -> Self {
         let store = &settings.store;
         let on_servers = !store.url.expose_secret().is_empty() || !store.keys_url.expose_secret().is_empty();
         if on_servers || settings.keys.root != RootKind::Local { Self::Wait } else { Self::Create }
@@ -194,5 +194,5 @@ pub(crate) fn failure(error: &StoreError) -> CliError {
         StoreError::Key(KeyError::Transient) | StoreError::Db(_) => CliError::failed(error.to_string()),
         error => CliError::usage(error.to_string()),
     };
-    failure.answering(PatientAnswer::of(error))
+    failure.answering(PatientAnswer::from_store_error(error))
 }

@@ -107,7 +107,7 @@ struct OpenKeyStore {
 impl OpenKeyStore {
     async fn open(context: &Context) -> Result<Self, CliError> {
         let settings = config::load(context.config.as_deref()).map_err(|error| CliError::usage(error.to_string()))?;
-        let first = KeyStoreSetup::of(&settings);
+        let first = KeyStoreSetup::from_settings(&settings);
         Self::with(settings, first).await
     }
 
@@ -119,7 +119,7 @@ impl OpenKeyStore {
 
     async fn with(settings: Settings, first: KeyStoreSetup) -> Result<Self, CliError> {
         let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
-        let location = Location::of(&settings.store).map_err(|error| database(&error))?;
+        let location = Location::from_config(&settings.store).map_err(|error| database(&error))?;
         let db = Database::open(&location).await.map_err(|error| database(&error))?;
         let keys = keyring::open(&settings, &db, first, &clock, &entropy).await;
         let keys = keys.map_err(|error| keyring::failure(&error))?;

@@ -90,7 +90,7 @@ fn owner(config: &StoreConfig) -> Result<Location, CliError> {
     if !config.migrate_url.expose_secret().is_empty() {
         config.url = config.migrate_url.clone();
     }
-    Location::of(&config).map_err(failure)
+    Location::from_config(&config).map_err(failure)
 }
 
 async fn apply(settings: &Settings, before: &BackupConditionArgs, format: OutputFormat) -> Result<Exit, CliError> {
@@ -136,7 +136,7 @@ async fn kept(
 
 /// Waits for the schema, and for the server too: both are started by others.
 async fn wait(config: &StoreConfig, patience: Duration) -> Result<Exit, CliError> {
-    let location = Location::of(config).map_err(failure)?;
+    let location = Location::from_config(config).map_err(failure)?;
     let current = async {
         loop {
             match engine::schema_state(&location).await {
@@ -155,7 +155,7 @@ async fn wait(config: &StoreConfig, patience: Duration) -> Result<Exit, CliError
 }
 
 async fn status(config: &StoreConfig, format: OutputFormat) -> Result<Exit, CliError> {
-    let state = engine::schema_state(&Location::of(config).map_err(failure)?).await.map_err(failure)?;
+    let state = engine::schema_state(&Location::from_config(config).map_err(failure)?).await.map_err(failure)?;
     let (code, text, missing) = match &state {
         SchemaState::Current => ("current", "The schema is the one that this program knows.".to_owned(), vec![]),
         SchemaState::Behind(missing) => {

@@ -272,7 +272,7 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String)
     let read = Cli::command().try_get_matches_from(&arguments).and_then(|matches| {
         let verb = matches.subcommand_name().unwrap_or_default().to_owned();
         Cli::from_arg_matches(&matches).map(|mut cli| {
-            cli.context.read = audited::ReadSession::of(&matches, &cli.context.reader);
+            cli.context.read = audited::ReadSession::from_matches(&matches, &cli.context.reader);
             renamed::warn(&matches, &arguments);
             (cli, verb)
         })

@@ -87,14 +87,14 @@ pub(crate) fn known<T: Copy>(text: &str, all: &[T], code: fn(T) -> &'static str)
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
-        Self::failed(format!("store: {error}")).answering(PatientAnswer::of(&error))
+        Self::failed(format!("store: {error}")).answering(PatientAnswer::from_store_error(&error))
     }
 }
 
 impl From<RecallError> for CliError {
     fn from(error: RecallError) -> Self {
         let answer = match &error {
-            RecallError::Store(error) => PatientAnswer::of(error),
+            RecallError::Store(error) => PatientAnswer::from_store_error(error),
             RecallError::DumpRefused | RecallError::Redaction(_) => None,
         };
         Self::failed(error.to_string()).answering(answer)

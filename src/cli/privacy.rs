@@ -37,7 +37,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
             (Ok(held), OutputFormat::Table) => {
                 words::report(&held, args.spoken.language).iter().try_for_each(|line| output::line(line))?
             }
-            (Err(StoreError::Erased), OutputFormat::Table) => output::line(args.spoken.language.of(words::ERASED))?,
+            (Err(StoreError::Erased), OutputFormat::Table) => output::line(args.spoken.language.select(words::ERASED))?,
             (Err(error), _) => return Err(error.into()),
         }
         Ok(Exit::Done)

@@ -1,7 +1,7 @@
 @every-run
 Feature: Allergies that only a clinician, a profile or an answer ends
 
-  A missed allergy kills. Only a clinician, a profile or an answered task ends one; everything else is asked about.
+  Only a clinician, a profile or an answered task ends an allergy. Other statements lead to a question for review.
 
   @row-45 @row-65
   Scenario: A yes to an earlier denial does not end the allergy that a letter reports

@@ -1,6 +1,6 @@
 Feature: As of an earlier instant
 
-  What was true then, and what was known then, are two questions, and both can be asked.
+  Two questions have answers for an earlier instant: what was true then, and what was known then.
 
   @row-91
   Scenario: The dose of an earlier day is shown as of that day

@@ -1,6 +1,6 @@
 Feature: Change of mind
 
-  What is said again, said otherwise, and said against the chart.
+  A statement is repeated, changed, or contradicts the chart.
 
   @row-40
   Scenario: Each new piece of evidence makes a belief surer, each time by less, and the same piece counts once

@@ -1,6 +1,6 @@
 Feature: Confidence
 
-  How reliable a statement is: at creation, with time, and after somebody looked at it.
+  How reliable a statement is: when it is made, as time passes, and after a person has reviewed it.
 
   @row-20
   Scenario: A confidence that the producer gives is kept as given, nought included

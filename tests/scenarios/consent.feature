@@ -1,7 +1,7 @@
 @every-run
 Feature: Consent
 
-  What a patient did not permit, or permits no longer, is not taken in; acts of people are on record.
+  Data that a patient does not permit, or no longer permits, is not stored. The audit trail records what people do.
 
   @row-84
   Scenario: After a patient withdraws consent, documents are refused and readers are shut

@@ -1,6 +1,6 @@
 Feature: Consolidation and summaries
 
-  What recurs becomes a belief, what lasts a value, and weeks are told in a few sentences.
+  Recurring statements become beliefs, lasting ones become values, and each week gets a short summary.
 
   @row-61 @row-12
   Scenario: What recurs in three documents of several days becomes a belief that names them

@@ -1,7 +1,7 @@
 @every-run
 Feature: Forgetting and erasing
 
-  Forgetting can be taken back for thirty days; erasing cannot.
+  Forgetting can be undone for thirty days; erasure cannot.
 
   @row-76
   Scenario: What a patient has forgotten is not found until the patient recovers it

@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 #[derive(Debug)]
 pub(crate) struct Action {
     pub at: Option<DateTime<Utc>>,
-    pub what: What,
+    pub kind: StepKind,
 }
 
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum StepKind {
     /// Only the time passes.
     Wait,
     /// Fields that the next document carries besides its text.
@@ -104,7 +104,7 @@ pub(crate) enum Reader {
     Anywhere,
 }
 
-type Make = fn(&Captures<'_>, &Step) -> Result<What, String>;
+type Make = fn(&Captures<'_>, &Step) -> Result<StepKind, String>;
 
 /// Pattern and meaning, tried in this order.
 static SENTENCES: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
@@ -114,14 +114,14 @@ static SENTENCES: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
             |c, step| {
                 let kind = c[1].replace(' ', "_");
                 let label = c.get(2).map_or_else(|| format!("line {}", step.position.line), |m| m.as_str().to_owned());
-                Ok(What::Document { kind, label, text: text(step)? })
+                Ok(StepKind::Document { kind, label, text: text(step)? })
             },
         ),
         (r#"^revision (\d+) of "([^"]+)" says$"#, |c, step| {
             let revision = c[1].parse().map_err(|_| "no revision")?;
-            Ok(What::Revise { label: c[2].to_owned(), revision, text: text(step)? })
+            Ok(StepKind::Revise { label: c[2].to_owned(), revision, text: text(step)? })
         }),
-        (r"^the next document carries$", |_, step| Ok(What::Carry(fields(step)?))),
+        (r"^the next document carries$", |_, step| Ok(StepKind::Carry(fields(step)?))),
         (r"^the profile says$", |_, step| message("anamnesis.profile.updated.v1", step)),
         (r"^the device reports$", |_, step| message("anamnesis.health_signal.recorded.v1", step)),
         (r"^consent is recorded$", |_, step| message("anamnesis.consent.recorded.v1", step)),
@@ -137,42 +137,44 @@ static SENTENCES: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
                     "forgets" => "forget",
                     _ => "recover",
                 };
-                Ok(What::Command { role: role(c), command, about: Some(c[3].to_owned()), more: Map::new() })
+                Ok(StepKind::Command { role: role(c), command, about: Some(c[3].to_owned()), more: Map::new() })
             },
         ),
         (r#"^(the patient|a clinician|the system) corrects "([^"]+)" to "([^"]+)"$"#, |c, _| {
             let more = Map::from_iter([("text".to_owned(), Value::from(&c[3]))]);
-            Ok(What::Command { role: role(c), command: "correct", about: Some(c[2].to_owned()), more })
+            Ok(StepKind::Command { role: role(c), command: "correct", about: Some(c[2].to_owned()), more })
         }),
         (r#"^(the patient|a clinician|the system) answers "([^"]+)" with "([^"]+)"$"#, |c, _| {
             let more = Map::from_iter([("text".to_owned(), Value::from(&c[3]))]);
-            Ok(What::Command { role: role(c), command: "answer", about: Some(c[2].to_owned()), more })
+            Ok(StepKind::Command { role: role(c), command: "answer", about: Some(c[2].to_owned()), more })
         }),
         (r#"^(the patient|a clinician|the system) forgets everything about "([^"]+)"$"#, |c, _| {
             let more = Map::from_iter([("topic".to_owned(), Value::from(&c[2]))]);
-            Ok(What::Command { role: role(c), command: "forget", about: None, more })
+            Ok(StepKind::Command { role: role(c), command: "forget", about: None, more })
         }),
         (r"^(the patient|a clinician|the system) turns the ephemeral mode (on|off)$", |c, _| {
             let command = if &c[2] == "on" { "ephemeral_on" } else { "ephemeral_off" };
-            Ok(What::Command { role: role(c), command, about: None, more: Map::new() })
+            Ok(StepKind::Command { role: role(c), command, about: None, more: Map::new() })
         }),
         (r"^(the patient|a clinician|the system) erases the patient$", |c, _| {
-            Ok(What::Command { role: role(c), command: "erase", about: None, more: Map::new() })
+            Ok(StepKind::Command { role: role(c), command: "erase", about: None, more: Map::new() })
         }),
-        (r#"^the job "([a-z_]+)" runs$"#, |c, _| Ok(What::Jobs(Some(c[1].to_owned())))),
-        (r"^the jobs run$", |_, _| Ok(What::Jobs(None))),
-        (r"^time passes$", |_, _| Ok(What::Wait)),
-        (r"^`anamnesis (.+)` succeeds$", |c, _| Ok(What::Verb { line: c[1].to_owned(), then: Then::Succeeds })),
+        (r#"^the job "([a-z_]+)" runs$"#, |c, _| Ok(StepKind::Jobs(Some(c[1].to_owned())))),
+        (r"^the jobs run$", |_, _| Ok(StepKind::Jobs(None))),
+        (r"^time passes$", |_, _| Ok(StepKind::Wait)),
+        (r"^`anamnesis (.+)` succeeds$", |c, _| Ok(StepKind::Verb { line: c[1].to_owned(), then: Then::Succeeds })),
         (r#"^`anamnesis (.+)` fails with "([^"]*)"$"#, |c, _| {
-            Ok(What::Verb { line: c[1].to_owned(), then: Then::Fails(c[2].to_owned()) })
+            Ok(StepKind::Verb { line: c[1].to_owned(), then: Then::Fails(c[2].to_owned()) })
         }),
         (r#"^`anamnesis (.+)` (shows|does not show) "([^"]+)"$"#, |c, _| {
             let then = if &c[2] == "shows" { Then::Shows(c[3].to_owned()) } else { Then::Hides(c[3].to_owned()) };
-            Ok(What::Verb { line: c[1].to_owned(), then })
+            Ok(StepKind::Verb { line: c[1].to_owned(), then })
         }),
-        (r#"^the last message (?:is|was) (?:set aside as )?"?([a-z_]+)"?$"#, |c, _| Ok(What::Became(c[1].to_owned()))),
+        (r#"^the last message (?:is|was) (?:set aside as )?"?([a-z_]+)"?$"#, |c, _| {
+            Ok(StepKind::Became(c[1].to_owned()))
+        }),
         (r"^the memory (holds|does not hold)$", |c, step| {
-            Ok(What::Memory { holds: &c[1] == "holds", rows: rows(step)? })
+            Ok(StepKind::Memory { holds: &c[1] == "holds", rows: rows(step)? })
         }),
         (
             r#"^the (profile|context|review queue|export|list of contradictions) (shows|does not show) "([^"]+)"$"#,
@@ -184,29 +186,31 @@ static SENTENCES: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
                     "export" => Reader::Export,
                     _ => Reader::Contradictions,
                 };
-                Ok(What::Reader { reader, shows: &c[2] == "shows", words: c[3].to_owned() })
+                Ok(StepKind::Reader { reader, shows: &c[2] == "shows", words: c[3].to_owned() })
             },
         ),
         (r#"^a search for "([^"]+)" (finds|does not find) "([^"]+)"$"#, |c, _| {
             let reader = Reader::Context { question: Some(c[1].to_owned()) };
-            Ok(What::Reader { reader, shows: &c[2] == "finds", words: c[3].to_owned() })
+            Ok(StepKind::Reader { reader, shows: &c[2] == "finds", words: c[3].to_owned() })
         }),
         (r#"^the (history|source) of "([^"]+)" (shows|does not show) "([^"]+)"$"#, |c, _| {
             let of = c[2].to_owned();
             let reader = if &c[1] == "history" { Reader::History { of } } else { Reader::Sources { of } };
-            Ok(What::Reader { reader, shows: &c[3] == "shows", words: c[4].to_owned() })
+            Ok(StepKind::Reader { reader, shows: &c[3] == "shows", words: c[4].to_owned() })
         }),
         (r#"^nothing anywhere holds "([^"]+)"$"#, |c, _| {
-            Ok(What::Reader { reader: Reader::Anywhere, shows: false, words: c[1].to_owned() })
+            Ok(StepKind::Reader { reader: Reader::Anywhere, shows: false, words: c[1].to_owned() })
         }),
-        (r#"^the file "([a-z0-9._-]+)" holds$"#, |c, step| Ok(What::File { name: c[1].to_owned(), text: text(step)? })),
+        (r#"^the file "([a-z0-9._-]+)" holds$"#, |c, step| {
+            Ok(StepKind::File { name: c[1].to_owned(), text: text(step)? })
+        }),
         (r#"^the setting "([a-z0-9._]+)" is `([^`]*)`$"#, |c, _| {
-            Ok(What::Setting { key: c[1].to_owned(), value: c[2].to_owned() })
+            Ok(StepKind::Setting { key: c[1].to_owned(), value: c[2].to_owned() })
         }),
         (r"^the rule answers$", |_, step| {
             let text = text(step)?;
             let (question, answer) = text.split_once('\n').ok_or("a question and, on the next line, its answer")?;
-            Ok(What::Rule { question: json(question)?, answer: json(answer)? })
+            Ok(StepKind::Rule { question: json(question)?, answer: json(answer)? })
         }),
     ];
     let compiled = |(pattern, make): (&str, Make)| (Regex::new(pattern).expect("a pattern"), make);
@@ -227,8 +231,8 @@ pub(crate) fn read(step: &Step) -> Result<Action, String> {
         None => (None, sentence),
     };
     let known = SENTENCES.iter().find_map(|(pattern, make)| pattern.captures(rest).map(|c| make(&c, step)));
-    let what = known.ok_or_else(|| format!("no sentence of scenarios has this form: {rest}"))??;
-    Ok(Action { at, what })
+    let kind = known.ok_or_else(|| format!("no sentence of scenarios has this form: {rest}"))??;
+    Ok(Action { at, kind })
 }
 
 fn instant(date: &str, time: &str) -> Result<DateTime<Utc>, String> {
@@ -253,8 +257,8 @@ fn json(text: &str) -> Result<Value, String> {
 }
 
 /// A message whose data stands as JSON in the text of the step.
-fn message(kind: &'static str, step: &Step) -> Result<What, String> {
-    Ok(What::Message { kind, data: json(&text(step)?)? })
+fn message(kind: &'static str, step: &Step) -> Result<StepKind, String> {
+    Ok(StepKind::Message { kind, data: json(&text(step)?)? })
 }
 
 /// A table of two columns: path and value. A value that is no JSON is text.

@@ -1,6 +1,6 @@
 Feature: Documents come in
 
-  Every kind of document becomes memory once, without personal data, and can be found as soon as it is stored.
+  Each kind of document becomes memory once, without personal data, and can be found as soon as it is stored.
 
   @row-1
   Scenario: A session can be searched as soon as its transcript has come in

@@ -1,6 +1,6 @@
 Feature: Kinds of memory
 
-  Memories are kept by what they are: captures, episodes, notes, beliefs, values, goals, drives and relationships.
+  Each memory has one kind: capture, episode, note, belief, value, goal, drive or relationship.
 
   @row-9
   Scenario: One conversation yields captures, episodes, notes, beliefs, goals and relationships

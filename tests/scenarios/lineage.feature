@@ -1,6 +1,6 @@
 Feature: Lineage
 
-  What a memory was made from, what speaks for it, and what was made of it.
+  A memory names its sources, the evidence for it, and the memories that were derived from it.
 
   @row-28
   Scenario: What reinforces a belief is listed as its evidence and not as what it was made from

@@ -1,7 +1,7 @@
 @every-run
 Feature: Old data
 
-  Records of older systems are taken in once, as what they are, and given back as they came.
+  Records of older systems are imported once, keep their kind, and are exported unchanged.
 
   @row-22 @row-86
   Scenario: Records of an older system keep their kind, their protection and what they were made from, and come back as they came

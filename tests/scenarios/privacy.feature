@@ -1,6 +1,6 @@
 Feature: Privacy
 
-  A patient sees what is held, can talk without being remembered, and sources go when their time is over.
+  A patient sees the stored data and can talk without storing it. Source texts are deleted after their retention period.
 
   @row-77
   Scenario: A patient is shown what is held, by class, source and state

@@ -1,6 +1,6 @@
 Feature: Quarantine and review
 
-  What cannot be taken in is set aside and not lost; what needs a person waits in one queue; a night run twice is run once.
+  A message that cannot be stored is quarantined, not lost. One queue holds what a person must review. A repeated job run changes nothing.
 
   @row-101
   Scenario: A note in a language that cannot be redacted is quarantined, and the next one is stored

@@ -1,6 +1,6 @@
 Feature: Redaction
 
-  Who somebody is never reaches the memory; what ails them does.
+  Personal data never reaches the memory; clinical content does.
 
   @row-a @row-107
   Scenario: Spanish identifiers are taken out and the illness stays

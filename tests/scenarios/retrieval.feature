@@ -1,6 +1,6 @@
 Feature: Retrieval
 
-  A question is answered by passages of one patient, found by their words and their meaning, and never by everything.
+  A search returns passages of one patient only, found by keywords and by meaning.
 
   @row-66 @row-71
   Scenario: A word of a note finds its passage, with its score and its source

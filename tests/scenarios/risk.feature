@@ -1,6 +1,6 @@
 Feature: Risk
 
-  A danger that is told calls somebody; a danger that is denied, or another's, does not.
+  A stated risk of the patient raises an alert. A denied risk, or the risk of another person, does not.
 
   @row-104 @row-107
   Scenario Outline: A plan to die is shown in the profile and announced

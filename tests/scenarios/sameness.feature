@@ -1,6 +1,6 @@
 Feature: Sameness
 
-  The same fact in other words is one memory; another number, person, denial or time never is.
+  The same fact in other words is one memory. Another number, person, negation or time makes another memory.
 
   @row-96 @row-c
   Scenario: The same illness under another name is one memory with two sources

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::expect;
-use crate::grammar::{Action, Reader, Then, What};
+use crate::grammar::{Action, Reader, StepKind, Then};
 use crate::server::TestDatabase;
 
 const ORG: Uuid = Uuid::from_u128(0x0c11_0000_0000_4000_8000_0000_0000_0001);
@@ -50,8 +50,8 @@ document_types = [
 roles = ["patient", "clinician", "family", "agent", "system"]
 "#;
 
-/// What a process printed.
-struct Printed {
+/// The exit status and the output of one run of the program.
+struct CommandOutput {
     succeeded: bool,
     out: String,
     err: String,
@@ -99,19 +99,19 @@ impl Stage {
     /// With what does not hold, and what is there.
     pub(crate) fn act(&mut self, action: &Action) -> Result<(), String> {
         if let Some(at) = action.at {
-            if at < self.now && !matches!(action.what, What::Document { .. } | What::Message { .. }) {
+            if at < self.now && !matches!(action.kind, StepKind::Document { .. } | StepKind::Message { .. }) {
                 return Err("a step may not lie before the one it follows".to_owned());
             }
             self.now = self.now.max(at);
         }
         let said_at = action.at.unwrap_or(self.now);
-        match &action.what {
-            What::Wait => Ok(()),
-            What::Carry(fields) => {
+        match &action.kind {
+            StepKind::Wait => Ok(()),
+            StepKind::Carry(fields) => {
                 self.carried = fields.clone();
                 Ok(())
             }
-            What::Document { kind, label, text } => {
+            StepKind::Document { kind, label, text } => {
                 let id = Uuid::new_v5(&ORG, label.as_bytes());
                 let mut data = json!({"document_id": id, "revision": 1, "document_type": kind, "occurred_at": said_at});
                 say(&mut data, text);
@@ -121,17 +121,17 @@ impl Stage {
                 self.documents.insert(label.clone(), data.clone());
                 self.send("anamnesis.document.submitted.v1", data)
             }
-            What::Revise { label, revision, text } => {
+            StepKind::Revise { label, revision, text } => {
                 let mut data = self.documents.get(label).cloned().ok_or("no such document was sent")?;
                 set(&mut data, "revision", Value::from(*revision));
                 say(&mut data, text);
                 self.send("anamnesis.document.submitted.v1", data)
             }
-            What::Message { kind, data } => {
+            StepKind::Message { kind, data } => {
                 let data = self.completed(kind, data.clone(), said_at);
                 self.send(kind, data)
             }
-            What::Command { role, command, about, more } => {
+            StepKind::Command { role, command, about, more } => {
                 let mut data = json!({"actor": {"id": ACTOR, "role": role}, "command": command});
                 if let Some(about) = about {
                     let forgotten = *command == "recover";
@@ -140,24 +140,24 @@ impl Stage {
                 data.as_object_mut().expect("an object").extend(more.clone());
                 self.send("anamnesis.memory.command.v1", data)
             }
-            What::Jobs(Some(job)) => self.done(&["job", "run", job]).map(drop),
-            What::Jobs(None) => self.all_jobs(),
-            What::Verb { line, then } => self.verb(line, then),
-            What::Became(expected) => expect::became(&self.last, expected),
-            What::Memory { holds, rows } => {
+            StepKind::Jobs(Some(job)) => self.done(&["job", "run", job]).map(drop),
+            StepKind::Jobs(None) => self.all_jobs(),
+            StepKind::Verb { line, then } => self.verb(line, then),
+            StepKind::Became(expected) => expect::became(&self.last, expected),
+            StepKind::Memory { holds, rows } => {
                 let memories = self.memories(false)?;
                 rows.iter().try_for_each(|row| expect::row(&memories, row, *holds))
             }
-            What::Reader { reader, shows, words } => self.reader(reader, *shows, words),
-            What::File { name, text } => {
+            StepKind::Reader { reader, shows, words } => self.reader(reader, *shows, words),
+            StepKind::File { name, text } => {
                 std::fs::write(self.folder.path().join(name), text).map_err(|error| error.to_string())
             }
-            What::Setting { key, value } => {
+            StepKind::Setting { key, value } => {
                 let variable = format!("ANAMNESIS__{}", key.to_uppercase().replace('.', "__"));
                 self.settings.push((variable, value.clone()));
                 Ok(())
             }
-            What::Rule { question, answer } => {
+            StepKind::Rule { question, answer } => {
                 let printed = self.run(&["rules"], Some(&question.to_string()))?;
                 let given: Value = serde_json::from_str(&printed.out).map_err(|_| printed.err.clone())?;
                 expect::answer(&given, answer)
@@ -291,19 +291,19 @@ impl Stage {
     }
 
     /// A verb about the patient, printed as JSON.
-    fn of_patient(&self, arguments: &[&str]) -> Result<Printed, String> {
+    fn of_patient(&self, arguments: &[&str]) -> Result<CommandOutput, String> {
         let (org, patient) = (ORG.to_string(), PATIENT.to_string());
         let of = ["--org", &org, "--patient", &patient];
         let format: &[&str] = if arguments == ["export"] { &[] } else { &["--output", "json"] };
         self.run(&[arguments, &of, format].concat(), None)
     }
 
-    fn done(&self, arguments: &[&str]) -> Result<Printed, String> {
+    fn done(&self, arguments: &[&str]) -> Result<CommandOutput, String> {
         let printed = self.run(arguments, None)?;
         if printed.succeeded { Ok(printed) } else { Err(format!("{arguments:?}: {}{}", printed.out, printed.err)) }
     }
 
-    fn run(&self, arguments: &[&str], input: Option<&str>) -> Result<Printed, String> {
+    fn run(&self, arguments: &[&str], input: Option<&str>) -> Result<CommandOutput, String> {
         let own = |name: &str| self.folder.path().join(name).display().to_string();
         let url = self.server.as_ref().map(|server| server.url(Some("test_app"))).unwrap_or_default();
         let mut child = Command::new(env!("CARGO_BIN_EXE_anamnesis"))
@@ -330,7 +330,7 @@ impl Stage {
                 .map_err(|error| error.to_string())?;
         }
         let output = child.wait_with_output().map_err(|error| error.to_string())?;
-        Ok(Printed {
+        Ok(CommandOutput {
             succeeded: output.status.success(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),

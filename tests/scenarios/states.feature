@@ -1,7 +1,7 @@
 @every-run
 Feature: Asking again, expiring and becoming outdated
 
-  Symptoms are asked about after two days, inferences last a day, trends a week, facts and events for good.
+  The patient is asked about symptoms after two days. Inferences hold for a day, trends for a week, facts and events permanently.
 
   @row-53
   Scenario: A symptom keeps the day on which it was confirmed and the day on which it lapses

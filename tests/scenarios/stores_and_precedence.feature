@@ -1,6 +1,6 @@
 Feature: Stores and precedence
 
-  What the clinic recorded comes before what was said in conversations, and decides alone where it counts.
+  Records of the clinic take precedence over statements in conversations. For safety decisions only the records count.
 
   @row-116 @row-106
   Scenario: One note fills the tables of conditions, allergies, medicines and appointments

@@ -1,6 +1,6 @@
 Feature: Summaries and what is derived
 
-  What is made of other memories is never trusted more than they are.
+  A derived memory is never trusted more than the memories that it is derived from.
 
   @row-100
   Scenario: A week is summed up from its documents, and the summary is a hypothesis that names its sources

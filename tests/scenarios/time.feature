@@ -1,6 +1,6 @@
 Feature: States of time
 
-  A symptom that nobody confirms is asked about, and later becomes history.
+  The patient is asked about a symptom that nobody confirms, and the symptom later becomes historical.
 
   @row-52 @row-55
   Scenario: A symptom without confirmation for a week becomes history

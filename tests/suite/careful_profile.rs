@@ -27,7 +27,7 @@ async fn rows(profile: &str, reader: &str, text: &str) -> Vec<Value> {
         .collect()
 }
 
-fn of<'a>(rows: &'a [Value], entity: &str) -> Vec<&'a str> {
+fn statements<'a>(rows: &'a [Value], entity: &str) -> Vec<&'a str> {
     rows.iter().filter(|row| row["entity"] == entity).map(|row| row["statement"].as_str().unwrap()).collect()
 }
 
@@ -47,25 +47,32 @@ async fn a_careful_reader_remembers_what_no_list_holds_and_a_fast_one_does_not()
     let fast = rows("fast", "", &said).await;
     let named = rows("careful", READER, &said).await;
     let careful = rows("careful", "", &said).await;
-    assert!(!of(&fast, "event").iter().any(|said| said.contains("burnt down")), "{fast:?}");
-    assert!(of(&careful, "event").iter().any(|said| said.contains("burnt down")), "{careful:?}");
-    assert_eq!(of(&careful, "event"), of(&named, "event"), "the reader in the program is that of the file");
+    assert!(!statements(&fast, "event").iter().any(|said| said.contains("burnt down")), "{fast:?}");
+    assert!(statements(&careful, "event").iter().any(|said| said.contains("burnt down")), "{careful:?}");
+    assert_eq!(
+        statements(&careful, "event"),
+        statements(&named, "event"),
+        "the reader in the program is that of the file"
+    );
     // The findings of the rules are the same.
-    assert_eq!(of(&fast, "medication"), of(&careful, "medication"));
+    assert_eq!(statements(&fast, "medication"), statements(&careful, "medication"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_only_asked_is_remembered_by_neither() {
     for asked in ["Did their house burn down in January?", "¿Se les quemó la casa en enero?"] {
         let asked = format!("{asked}\n{REST}");
-        assert_eq!(of(&rows("careful", "", &asked).await, "event"), of(&rows("fast", "", &asked).await, "event"));
+        assert_eq!(
+            statements(&rows("careful", "", &asked).await, "event"),
+            statements(&rows("fast", "", &asked).await, "event")
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_short_message_is_read_by_rules_alone() {
     let careful = rows("careful", "", SAID).await;
-    assert_eq!(of(&careful, "event"), of(&rows("fast", "", SAID).await, "event"));
+    assert_eq!(statements(&careful, "event"), statements(&rows("fast", "", SAID).await, "event"));
     let sure = |row: &Value| row["extraction_confidence"].as_f64();
     assert!(careful.iter().any(|row| row["entity"] == "medication" && sure(row) == Some(0.9)), "{careful:?}");
 }

@@ -68,7 +68,7 @@ async fn asked(text: &str, findings: &[Value]) -> (Extraction, Extraction, LlmRe
 /// Findings of the rules alone, findings after the model, and the outcome of the call.
 async fn read(document: &Document, model: &LlmExtractor) -> (Extraction, Extraction, LlmReport) {
     let rules = Extractor::shared();
-    let input = ExtractionInput::of(document);
+    let input = ExtractionInput::new(document);
     let before = rules.extract(&input);
     let mut after = before.clone();
     let seen = model.read(&rules, &input, &mut after).await;
@@ -83,7 +83,7 @@ async fn a_finding_that_is_in_the_text_is_added_as_an_inference() {
     let added = after.entities.iter().find(|entity| !before.entities.contains(entity)).unwrap();
     assert_eq!((added.kind, added.epistemic), (EntityType::Symptom, Epistemic::Inferred));
     assert!(added.confidence <= 0.5 && added.is_grounded(text));
-    assert_eq!(added.span.of(text), "zumba el cuerpo");
+    assert_eq!(added.span.slice(text), "zumba el cuerpo");
 }
 
 #[tokio::test]

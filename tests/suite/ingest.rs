@@ -29,7 +29,7 @@ async fn a_text_that_a_patient_has_already_keeps_its_vector_and_another_patients
     let pipeline = clinic.pipeline().await;
     let asked = || {
         let cache = &pipeline.metrics().embedding.cache;
-        (cache.of(CacheResult::Hit).get(), cache.of(CacheResult::Miss).get())
+        (cache.with_labels(CacheResult::Hit).get(), cache.with_labels(CacheResult::Miss).get())
     };
     let note = |number, at| document(number, 1, at, "Refiere insomnio desde hace un mes.");
     feed(&pipeline, &bodies(&[note(1, "2026-06-18T10:00:00Z")]), 1).await;

@@ -14,7 +14,7 @@ fn lines(log: &str) -> Vec<Value> {
     log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-fn of<'a>(lines: &'a [Value], code: &str) -> Vec<&'a Value> {
+fn with_code<'a>(lines: &'a [Value], code: &str) -> Vec<&'a Value> {
     lines.iter().filter(|line| line["code"] == code).collect()
 }
 
@@ -34,20 +34,20 @@ async fn a_batch_is_one_line_with_counts_durations_and_trace_and_an_ordered_stop
     corner.publish(&[note, broken].map(|message| message.to_string().into_bytes())).await;
     let done = || {
         let lines = lines(&worker.log());
-        let sum = |field: &str| of(&lines, "batch").iter().filter_map(|line| line[field].as_u64()).sum::<u64>();
+        let sum = |field: &str| with_code(&lines, "batch").iter().filter_map(|line| line[field].as_u64()).sum::<u64>();
         (sum("messages"), sum("stored"), sum("quarantined"))
     };
     until("both messages are in lines of batches", async || done() == (2, 1, 1)).await;
     let log = worker.log();
     let all = lines(&log);
-    let stored = of(&all, "batch").into_iter().find(|line| line["stored"] == 1).unwrap().clone();
+    let stored = with_code(&all, "batch").into_iter().find(|line| line["stored"] == 1).unwrap().clone();
     assert_eq!((stored["queue"].as_str(), stored["traces"].as_str()), (Some("bulk"), Some(TRACE)));
     let organization = stored["organizations"].as_str().unwrap();
     assert!(organization.len() == 8 && organization.chars().all(|c| c.is_ascii_hexdigit()), "{organization}");
     for field in ["decode_ms", "admit_ms", "read_ms", "embed_ms", "store_ms", "total_ms"] {
         assert!(stored[field].is_u64(), "{field}: {stored}");
     }
-    let quarantined = of(&all, "message_quarantined");
+    let quarantined = with_code(&all, "message_quarantined");
     assert_eq!((quarantined.len(), quarantined[0]["reason"].as_str()), (1, Some("malformed")));
     for secret in ["sertralina", "cefalea", "Zurriburri", "note-1", &ORG.to_string(), &PATIENT.to_string()] {
         assert!(!log.contains(secret), "{secret}");
@@ -59,7 +59,7 @@ async fn a_batch_is_one_line_with_counts_durations_and_trace_and_an_ordered_stop
         .map(|entry| entry.unwrap().path())
         .find(|path| path.extension().is_some_and(|e| e == "log"));
     let all = lines(&std::fs::read_to_string(file.unwrap()).unwrap());
-    assert_eq!(of(&all, "ended").len(), 1);
+    assert_eq!(with_code(&all, "ended").len(), 1);
     let errors: Vec<&Value> = all.iter().filter(|line| line["level"] == "ERROR").collect();
     assert_eq!(errors, Vec::<&Value>::new());
 }
@@ -71,7 +71,7 @@ async fn an_outage_of_the_store_is_said_once_and_so_is_its_end() {
     let more = [("ANAMNESIS__STORE__URL", through.as_str()), ("ANAMNESIS__WORKER__STORE_STATS_INTERVAL_SECONDS", "1")];
     let worker = BrokerWorker::start(&program, &more.map(|(key, value)| (key.to_owned(), value.to_owned()))).await;
     until("the worker is ready", async || worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200)).await;
-    let said = |code: &str| of(&lines(&worker.log()), code).len();
+    let said = |code: &str| with_code(&lines(&worker.log()), code).len();
     assert_eq!((said("store_unavailable"), said("store_recovered")), (0, 0));
     relay.set(FaultProfile::Refusing);
     relay.cut();

@@ -34,7 +34,7 @@ fn bound(program: &Program, bindings: &str) -> Vec<(String, String)> {
     vec![("ANAMNESIS_CONFIG".to_owned(), path), (REFUSE.0.to_owned(), REFUSE.1.to_owned())]
 }
 
-fn of(source: &str, kind: &str, id: &str, data: &Value) -> Value {
+fn event_from(source: &str, kind: &str, id: &str, data: &Value) -> Value {
     let mut event = event(id, kind, data);
     event["source"] = json!(source);
     event
@@ -104,7 +104,7 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
     };
     let guest = Some("guest");
     let note = document(1, 1, AT, "Alergia a la penicilina con anafilaxia.");
-    publish(&corner, vec![sent(&of("urn:ehr", DOCUMENT, "n1", &note), guest, false)]).await;
+    publish(&corner, vec![sent(&event_from("urn:ehr", DOCUMENT, "n1", &note), guest, false)]).await;
     until("the note is stored", || async { number(&program, STORED).await == 1 }).await;
     let allergy = listed(&program, "allergy")[0]["memory_id"].as_str().unwrap().to_owned();
 
@@ -114,15 +114,15 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
     let forged = document(7, 1, AT, "No es alérgica a la penicilina.");
     let tries = [
         // As a chat, what a chat may not send: type, document type, role.
-        sent(&of("urn:chat", DOCUMENT, "t1", &forged), guest, false),
-        sent(&of("urn:chat", DOCUMENT, "t2", &forged), guest, true),
-        sent(&of("urn:chat", "anamnesis.profile.updated.v1", "t3", &profile), guest, false),
-        sent(&of("urn:chat", end, "t4", &command("clinician", &allergy)), guest, false),
-        sent(&of("urn:chat", end, "t5", &command("system", &allergy)), guest, true),
+        sent(&event_from("urn:chat", DOCUMENT, "t1", &forged), guest, false),
+        sent(&event_from("urn:chat", DOCUMENT, "t2", &forged), guest, true),
+        sent(&event_from("urn:chat", "anamnesis.profile.updated.v1", "t3", &profile), guest, false),
+        sent(&event_from("urn:chat", end, "t4", &command("clinician", &allergy)), guest, false),
+        sent(&event_from("urn:chat", end, "t5", &command("system", &allergy)), guest, true),
         // As another producer: under another user's source, under none, and without a user.
-        sent(&of("urn:other", DOCUMENT, "t6", &forged), guest, false),
-        sent(&of("urn:nobody", DOCUMENT, "t7", &forged), guest, false),
-        sent(&of("urn:ehr", DOCUMENT, "t8", &forged), None, false),
+        sent(&event_from("urn:other", DOCUMENT, "t6", &forged), guest, false),
+        sent(&event_from("urn:nobody", DOCUMENT, "t7", &forged), guest, false),
+        sent(&event_from("urn:ehr", DOCUMENT, "t8", &forged), None, false),
         sent(&forged, guest, false),
     ];
     publish(&corner, tries.to_vec()).await;
@@ -138,8 +138,8 @@ async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Test
     denial.as_object_mut().unwrap().remove("text");
     denial["turns"] = json!([{"speaker": "clinician", "text": "No es alérgica a la penicilina. Toma litio 300 mg."}]);
     let patient = [
-        sent(&of("urn:chat", DOCUMENT, "p1", &denial), guest, false),
-        sent(&of("urn:chat", end, "p2", &command("patient", &allergy)), guest, false),
+        sent(&event_from("urn:chat", DOCUMENT, "p1", &denial), guest, false),
+        sent(&event_from("urn:chat", end, "p2", &command("patient", &allergy)), guest, false),
     ];
     publish(&corner, patient.to_vec()).await;
     until("both are stored", || async { number(&program, STORED).await == 3 }).await;
@@ -177,9 +177,14 @@ async fn unbound_files_bring_nothing_and_bound_ones_what_they_may(engine: TestEn
     let as_named: Vec<(&str, &str)> = environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     let note = document(1, 1, AT, "Alergia a la penicilina con anafilaxia.");
     let lines = [
-        of("urn:ehr", DOCUMENT, "f1", &note),
-        of("urn:ehr", DOCUMENT, "f2", &chat_says(2, "Me duele la cabeza.")),
-        of("urn:ehr", "anamnesis.memory.command.v1", "f3", &command("clinician", &Uuid::from_u128(5).to_string())),
+        event_from("urn:ehr", DOCUMENT, "f1", &note),
+        event_from("urn:ehr", DOCUMENT, "f2", &chat_says(2, "Me duele la cabeza.")),
+        event_from(
+            "urn:ehr",
+            "anamnesis.memory.command.v1",
+            "f3",
+            &command("clinician", &Uuid::from_u128(5).to_string()),
+        ),
     ];
     let output = program.ingest(&bodies(&lines), &as_named);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -190,7 +195,7 @@ async fn unbound_files_bring_nothing_and_bound_ones_what_they_may(engine: TestEn
     let named = format!("[intake.files]\nsource = 'urn:ehr'\n[[intake.producers]]\n{ehr}");
     let environment = bound(&program, &named);
     let as_named: Vec<(&str, &str)> = environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    let done = counts(&program.ingest(&bodies(&[of("urn:any", DOCUMENT, "f4", &note)]), &as_named));
+    let done = counts(&program.ingest(&bodies(&[event_from("urn:any", DOCUMENT, "f4", &note)]), &as_named));
     assert_eq!(done["stored"], 1, "{done}");
 }
 
@@ -284,7 +289,7 @@ async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
         key.display()
     );
     let signed = |id: &str, at: &str, n: u128| {
-        let mut event = of("urn:scribe", DOCUMENT, id, &document(n, 1, AT, "Refiere insomnio — 3 €."));
+        let mut event = event_from("urn:scribe", DOCUMENT, id, &document(n, 1, AT, "Refiere insomnio — 3 €."));
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/producers/sign.py");
         let mut child = Command::new("python3")
             .args([script, "k1", at])
@@ -306,7 +311,7 @@ async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
     let mut renamed = signed("s4", now, 4);
     renamed["id"] = json!("s5");
     let old = signed("s6", "2026-06-01T00:00:00Z", 6);
-    let unsigned = of("urn:scribe", DOCUMENT, "s7", &document(7, 1, AT, "Refiere insomnio."));
+    let unsigned = event_from("urn:scribe", DOCUMENT, "s7", &document(7, 1, AT, "Refiere insomnio."));
     let exchange = corner.names.ingest();
     let sent = |event: &Value, structured| {
         encode_message(&exchange, event.to_string().into_bytes(), structured, SystemClock.now())
@@ -358,7 +363,7 @@ async fn the_shipped_user_of_producers_reads_nothing_and_acts_for_no_one_else() 
     let channel = link.channel().await.unwrap();
     let made = channel.queue_declare("q".into(), QueueDeclareOptions::default(), FieldTable::default());
     assert!(made.await.unwrap_err().to_string().contains("ACCESS_REFUSED"), "it makes a queue");
-    let note = of("urn:ehr", DOCUMENT, "u1", &document(1, 1, AT, "Refiere insomnio."));
+    let note = event_from("urn:ehr", DOCUMENT, "u1", &document(1, 1, AT, "Refiere insomnio."));
     let note = encode_message(&corner.names.ingest(), note.to_string().into_bytes(), false, SystemClock.now());
     for (exchange, key, user, why) in [
         (corner.names.ingest(), note.routing_key.clone(), workers.as_str(), "PRECONDITION_FAILED"),

@@ -140,14 +140,15 @@ impl RecallFixture {
         let cut = reported[0].len();
         let spans = [Span::new(0, cut), Span::new(cut + 1, text.len())];
         let passages = spans.iter().enumerate().map(|(n, span)| {
-            let mut terms: Vec<i64> = stems(span.of(&text), Language::Spanish).iter().map(|s| mine.term(s)).collect();
+            let mut terms: Vec<i64> =
+                stems(span.slice(&text), Language::Spanish).iter().map(|s| mine.term(s)).collect();
             terms.sort_unstable();
             NewPassage {
                 id: PassageId(derive("p", &[&document.to_be_bytes(), &[n as u8], whose.patient().0.as_bytes()])),
                 span: *span,
-                text_hash: mine.text_hash(span.of(&text)),
+                text_hash: mine.text_hash(span.slice(&text)),
                 terms,
-                vector: Some(direction(span.of(&text))),
+                vector: Some(direction(span.slice(&text))),
             }
         });
         let id = DocumentId(Uuid::from_u128(document));
@@ -169,7 +170,7 @@ impl RecallFixture {
             content: DocumentContent {
                 turns: vec![(Speaker::Patient, 0, cut), (Speaker::Patient, cut + 1, text.len())],
                 themes: vec!["sueño".into()],
-                ..DocumentContent::of(text.clone())
+                ..DocumentContent::from_text(text.clone())
             },
             redaction_policy: "safe_harbor/2+2".into(),
             extractor_version: "1".into(),
@@ -219,7 +220,7 @@ fn finding(
     keys: &anamnesis_crypto::PatientKeys,
 ) -> NewFinding {
     let concept = words.concept.clone();
-    let attribute = keys.hash("attribute", &FactParts::of(entity, &concept).attribute());
+    let attribute = keys.hash("attribute", &FactParts::new(entity, &concept).attribute());
     NewFinding {
         scope: whose,
         group: attribute,
@@ -231,7 +232,7 @@ fn finding(
             attribute,
             entity,
             kind: Kind::Note,
-            class: Class::of_finding(entity),
+            class: Class::from_finding(entity),
             polarity: Polarity::Affirmed,
             experiencer: Experiencer::Patient,
             details: Details { dose: words.dose.clone(), ..Details::default() },

@@ -47,7 +47,7 @@ async fn what_presidio_finds_is_taken_as_well_and_what_the_program_finds_too() {
     let found = json!([{"start": 3, "end": 14, "score": 0.85, "entity_type": "PERSON", "analysis_explanation": null}]);
     let (_server, client) = presidio(ResponseTemplate::new(200).set_body_json(found)).await;
     let remote = client.find(text, Language::Spanish).await.unwrap();
-    assert_eq!(remote[0].span.of(text), "ñandú zurdo");
+    assert_eq!(remote[0].span.slice(text), "ñandú zurdo");
     let redactor = Redactor::builtin(RedactionPolicy::default());
     let redacted = redactor.redact_with(&spanish(text), &KnownPeople::default(), &key(), &remote).unwrap();
     let after = &redacted.document().text;
@@ -114,7 +114,7 @@ async fn values_that_google_replaced_are_found_in_the_source_or_the_answer_is_re
     };
     let (server, client) = google(answer("Vino [PERSON_NAME]; llamar al [PHONE_NUMBER].", 23)).await;
     let found = client.find(text, Language::Spanish).await.unwrap();
-    let values: Vec<(&str, &str)> = found.iter().map(|one| (one.span.of(text), one.label)).collect();
+    let values: Vec<(&str, &str)> = found.iter().map(|one| (one.span.slice(text), one.label)).collect();
     assert_eq!(values, [("Ana Ñíguez", "PERSON"), ("600 100 200", "PHONE")]);
     let asked: Value = serde_json::from_slice(&server.received_requests().await.unwrap()[0].body).unwrap();
     assert!(!asked["inspectConfig"]["infoTypes"].as_array().unwrap().is_empty(), "the kinds are pinned");

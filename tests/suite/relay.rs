@@ -473,6 +473,6 @@ async fn a_quarantine_that_cannot_be_written_is_a_retry() {
     let clinic = Clinic::on(TestEngine::File).await;
     let pipeline = clinic.pipeline().await;
     pipeline.store().close().await;
-    let done = pipeline.run(vec![RawMessage::of(b"not json".to_vec())]).await;
+    let done = pipeline.run(vec![RawMessage::from_body(b"not json".to_vec())]).await;
     assert_eq!(done, [Disposition::Waits], "and not held against the message");
 }

@@ -46,7 +46,7 @@ struct ReleasedStore {
 }
 
 impl ReleasedStore {
-    fn of(release: &Path) -> Self {
+    fn unpack(release: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("store.db"), unpacked(&release.join("store.db.gz"))).unwrap();
         for name in ["keys", "keys.master"] {
@@ -143,7 +143,7 @@ fn named(release: &str) -> Vec<String> {
 #[test]
 fn the_file_of_each_release_opens_migrates_and_answers_as_before() {
     for (name, release) in releases() {
-        let old = ReleasedStore::of(&release);
+        let old = ReleasedStore::unpack(&release);
         assert_eq!(old.differing(&release), named(&name), "{name}");
         let quarantine = old.answer(&["quarantine", "list", "--output", "json"]);
         assert_eq!(quarantine.as_array().map_or(1, Vec::len), 1, "{name}: {quarantine}");
@@ -163,7 +163,7 @@ async fn the_database_of_each_release_migrates_and_answers_as_before() {
         sqlx::raw_sql(sqlx::AssertSqlSafe(dump)).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
         engine::migrate(&server.location("test_owner")).await.unwrap();
-        let old = ReleasedStore { url: server.url(Some("test_app")), ..ReleasedStore::of(&release) };
+        let old = ReleasedStore { url: server.url(Some("test_app")), ..ReleasedStore::unpack(&release) };
         assert_eq!(old.differing(&release), named(&name), "{name}");
     }
 }
@@ -232,7 +232,7 @@ const LATER: i64 = 9_999;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_newer_schema_stops_an_older_program() {
     let (_, release) = releases().pop().unwrap();
-    let old = ReleasedStore::of(&release);
+    let old = ReleasedStore::unpack(&release);
     assert!(old.run(&["quarantine", "list"]).status.success());
     let address = format!("sqlite://{}", old.folder.path().join("store.db").display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();

@@ -47,7 +47,7 @@ fn classes(flags: &[RiskFlag]) -> Vec<String> {
     classes
 }
 
-fn of<'a>(flags: &'a [RiskFlag], class: &str, denied: bool) -> &'a RiskFlag {
+fn find_flag<'a>(flags: &'a [RiskFlag], class: &str, denied: bool) -> &'a RiskFlag {
     flags
         .iter()
         .find(|flag| flag.class == class && flag.denied == denied)
@@ -60,10 +60,10 @@ async fn a_note_is_judged_clause_by_clause(engine: TestEngine) {
         no previous attempts wife says he has been hoarding tablets in the shed\n\
         father died by suicide in 1994";
     let (_, flags) = flags(engine, text("en", note)).await;
-    assert!(of(&flags, "harm_to_others", true).quote.contains("harming others"), "{flags:?}");
-    assert!(of(&flags, "attempt_history", true).quote.contains("no previous attempts"), "{flags:?}");
-    assert!(of(&flags, "plan_or_means", false).quote.contains("hoarding tablets"), "{flags:?}");
-    let history = of(&flags, "attempt_history", false);
+    assert!(find_flag(&flags, "harm_to_others", true).quote.contains("harming others"), "{flags:?}");
+    assert!(find_flag(&flags, "attempt_history", true).quote.contains("no previous attempts"), "{flags:?}");
+    assert!(find_flag(&flags, "plan_or_means", false).quote.contains("hoarding tablets"), "{flags:?}");
+    let history = find_flag(&flags, "attempt_history", false);
     assert_eq!(
         (history.experiencer, history.relation.as_deref()),
         (Experiencer::Family, Some("father")),
@@ -89,7 +89,7 @@ async fn questions_and_their_answers_are_judged_together(engine: TestEngine) {
     ];
     let (_, flags) = flags(engine, dialogue("es", &turns)).await;
     assert_eq!(classes(&flags), ["-active_ideation", "-harm_to_others", "-plan_or_means", "abuse"]);
-    let denial = of(&flags, "active_ideation", true);
+    let denial = find_flag(&flags, "active_ideation", true);
     assert!(denial.quote.contains("quitarse la vida") && denial.quote.contains("No"), "{denial:?}");
     assert_eq!(denial.level.as_deref(), Some("none"));
 }
@@ -103,7 +103,7 @@ async fn boxes_and_letters_of_a_form_are_read(engine: TestEngine) {
     let expected =
         ["-abuse", "-active_ideation", "-passive_ideation", "-self_harm", "attempt_history", "plan_or_means"];
     assert_eq!(classes(&flags), expected);
-    assert!(of(&flags, "attempt_history", false).quote.contains("2011"), "{flags:?}");
+    assert!(find_flag(&flags, "attempt_history", false).quote.contains("2011"), "{flags:?}");
 }
 
 async fn what_only_sounds_like_risk_is_none(engine: TestEngine) {
@@ -142,8 +142,8 @@ async fn only_urgent_risks_raise_an_alarm(engine: TestEngine) {
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &bodies(&[text("en", note)]), 1).await;
     let flags = pipeline.store().read().risks(scope(), ReadInstant::Now).await.unwrap();
-    assert_eq!(of(&flags, "active_ideation", false).level.as_deref(), Some("high"), "{flags:?}");
-    let past = of(&flags, "self_harm", false);
+    assert_eq!(find_flag(&flags, "active_ideation", false).level.as_deref(), Some("high"), "{flags:?}");
+    let past = find_flag(&flags, "self_harm", false);
     assert_eq!((past.level.as_deref(), past.temporality.as_deref()), (Some("low"), Some("historical")));
     let called = rows(pipeline.store(), "SELECT id FROM outbox WHERE event_type = 'anamnesis.risk.flagged.v1'").await;
     assert_eq!(

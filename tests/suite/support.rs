@@ -208,7 +208,7 @@ impl Clinic {
 pub(crate) async fn feed(pipeline: &Pipeline, messages: &[Vec<u8>], batch: usize) -> Vec<Disposition> {
     let mut done = Vec::new();
     for chunk in messages.chunks(batch) {
-        let raws = chunk.iter().map(|body| RawMessage::of(body.clone()));
+        let raws = chunk.iter().map(|body| RawMessage::from_body(body.clone()));
         done.extend(pipeline.run(raws.collect()).await);
     }
     done

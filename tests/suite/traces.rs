@@ -59,13 +59,13 @@ fn as_pairs(environment: &[(String, String)]) -> Vec<(&str, &str)> {
     environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect()
 }
 
-fn of<'s>(spans: &'s [ReceivedSpan], trace: &str, name: &str) -> Vec<&'s ReceivedSpan> {
+fn find_spans<'s>(spans: &'s [ReceivedSpan], trace: &str, name: &str) -> Vec<&'s ReceivedSpan> {
     spans.iter().filter(|span| span.trace == trace && span.name == name).collect()
 }
 
 /// The only span of this name in a trace.
 fn one<'s>(spans: &'s [ReceivedSpan], trace: &str, name: &str) -> &'s ReceivedSpan {
-    let found = of(spans, trace, name);
+    let found = find_spans(spans, trace, name);
     assert_eq!(found.len(), 1, "{name} in {spans:#?}");
     found[0]
 }
@@ -135,9 +135,9 @@ async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(
     corner.publish(&[bytes(&note(1, Some((TRACE, "01")))), bytes(&broken)]).await;
     until("the events are published and both messages have ended", async || {
         let spans = collector.spans();
-        let indexed = of(&spans, TRACE, "publish exchange").into_iter();
+        let indexed = find_spans(&spans, TRACE, "publish exchange").into_iter();
         let mut indexed = indexed.filter(|span| span.get("anamnesis.message.type") == "document_indexed");
-        indexed.next().is_some() && of(&spans, OTHER, "process bulk").len() == 1
+        indexed.next().is_some() && find_spans(&spans, OTHER, "process bulk").len() == 1
     })
     .await;
     let published = events(&corner).await;
@@ -155,7 +155,7 @@ async fn a_message_of_the_broker_is_one_tree_from_its_traceparent_to_its_events(
     assert!(organization.len() == 8 && organization.chars().all(|c| c.is_ascii_hexdigit()), "{organization}");
     assert!(worker_said(&program, organization), "the log names the organisation by the same hash");
 
-    let publications: Vec<&ReceivedSpan> = of(&spans, TRACE, "publish exchange");
+    let publications: Vec<&ReceivedSpan> = find_spans(&spans, TRACE, "publish exchange");
     let below = children(&spans, process);
     let stages: Vec<&ReceivedSpan> = below.iter().copied().filter(|span| span.name != "publish exchange").collect();
     assert_eq!(names(&stages), STAGES);
@@ -258,7 +258,7 @@ async fn a_provider_that_fails_ends_its_call_its_stage_and_its_messages_in_error
     let output = program.ingest(&[bytes(&note(1, Some((TRACE, "01"))))], &as_pairs(&environment));
     assert_eq!(counts(&output)["retry"], json!(1));
     let spans = collector.spans();
-    let tries = of(&spans, TRACE, "process file");
+    let tries = find_spans(&spans, TRACE, "process file");
     assert!(!tries.is_empty());
     for process in tries {
         assert_eq!((process.error.as_deref(), process.get("anamnesis.outcome")), (Some("retry"), "retry"));
@@ -270,7 +270,7 @@ async fn a_provider_that_fails_ends_its_call_its_stage_and_its_messages_in_error
             assert_eq!((call.name.as_str(), call.get("error.type")), ("embeddings fake", "transient"));
         }
     }
-    assert!(!of(&spans, TRACE, "embeddings fake").is_empty());
+    assert!(!find_spans(&spans, TRACE, "embeddings fake").is_empty());
     holds_no_content(&collector);
 }
 
@@ -282,11 +282,12 @@ async fn who_receives_a_trace_is_a_setting() {
     environment.push(("ANAMNESIS__TRACES__PROPAGATE_TO".to_owned(), "[\"embedding\"]".to_owned()));
     let worker = BrokerWorker::start(&program, &environment).await;
     corner.publish(&[bytes(&note(1, Some((TRACE, "01"))))]).await;
-    until("the events are published", async || !of(&collector.spans(), TRACE, "publish exchange").is_empty()).await;
+    until("the events are published", async || !find_spans(&collector.spans(), TRACE, "publish exchange").is_empty())
+        .await;
     drop(worker);
     let received: BTreeSet<String> = program.traceparents().into_iter().flatten().collect();
     let calls = collector.spans();
-    let calls = of(&calls, TRACE, "embeddings fake");
+    let calls = find_spans(&calls, TRACE, "embeddings fake");
     assert_eq!(received, calls.iter().map(|call| format!("00-{TRACE}-{}-01", call.id)).collect());
     let published = events(&corner).await;
     assert!(

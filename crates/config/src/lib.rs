@@ -150,7 +150,7 @@ impl Layers {
             renamed::replace_values(&mut values).map_err(|key| renamed::duplicate(file, key, name))?;
             // From the end: what is left of a list keeps its order.
             without.iter().rev().for_each(|place| leave_out(&mut values, place));
-            layers = layers.merge(Layer::of(name, values, &mut hidden));
+            layers = layers.merge(Layer::new(name, values, &mut hidden));
         }
         Ok(Self { layers, hidden })
     }
@@ -190,7 +190,7 @@ struct Layer {
 }
 
 impl Layer {
-    fn of(name: &'static str, mut values: Dict, hidden: &mut ExtractedSecrets) -> Self {
+    fn new(name: &'static str, mut values: Dict, hidden: &mut ExtractedSecrets) -> Self {
         hidden.take_from(&mut values);
         Self { name, values }
     }

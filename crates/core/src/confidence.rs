@@ -150,7 +150,7 @@ impl DecayPolicy {
     }
 
     /// `None` for raw, which does not decay: it is never used for decisions.
-    pub(crate) fn of(&self, kind: Kind) -> Option<&DecayRate> {
+    pub(crate) fn rate(&self, kind: Kind) -> Option<&DecayRate> {
         match kind {
             Kind::Raw => None,
             Kind::Episode => Some(&self.episode),
@@ -178,7 +178,7 @@ pub fn age_days(recorded_at: DateTime<Utc>, last_verified: Option<DateTime<Utc>>
 /// raises a value, and a protected memory or one under a day old is as stored. `days` are cut to whole days.
 pub fn effective(policy: &DecayPolicy, kind: Kind, stored: f64, days: f64, protected: bool) -> f64 {
     let days = days.floor();
-    let Some(decay) = policy.of(kind).filter(|_| !protected && days >= 1.0) else { return stored };
+    let Some(decay) = policy.rate(kind).filter(|_| !protected && days >= 1.0) else { return stored };
     let faded = stored - decay.rate * days / decay.period_days;
     settled(faded.max(decay.floor.min(stored)))
 }
@@ -195,7 +195,7 @@ const NEVER_DAYS: u32 = 36_525_000;
 /// Days after the last reset of its clock at which decay alone makes a memory uncertain, counted from 1 to 36,525,000. `None`
 /// when that never happens: it does not decay, its floor lies above the threshold, or it was uncertain from the beginning.
 pub fn days_until_uncertain(policy: &DecayPolicy, kind: Kind, stored: f64, protected: bool) -> Option<u32> {
-    let decay = policy.of(kind).filter(|decay| !protected && decay.rate > 0.0)?;
+    let decay = policy.rate(kind).filter(|decay| !protected && decay.rate > 0.0)?;
     let threshold = policy.uncertain_below;
     let is_uncertain = |days: u32| {
         let now = effective(policy, kind, stored, f64::from(days), protected);

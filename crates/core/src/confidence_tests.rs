@@ -176,7 +176,7 @@ proptest! {
     ) {
         let now = effective(&policy(), kind, stored, days, false);
         prop_assert!(now <= stored + 1e-12);
-        let floor = policy().of(kind).map_or(stored, |d| d.floor.min(stored));
+        let floor = policy().rate(kind).map_or(stored, |d| d.floor.min(stored));
         prop_assert!(now >= floor - 1e-12);
     }
 

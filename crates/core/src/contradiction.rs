@@ -64,7 +64,7 @@ pub struct ContradictionClaim<'a> {
 
 impl<'a> ContradictionClaim<'a> {
     /// A statement of which nothing but the words is known.
-    pub fn of(text: &'a str) -> Self {
+    pub fn from_text(text: &'a str) -> Self {
         Self { text, experiencer: None, valid_from: None, valid_to: None }
     }
 }
@@ -77,8 +77,8 @@ pub struct ParsedStatement<'a> {
 }
 
 impl<'a> ParsedStatement<'a> {
-    pub fn of(claim: ContradictionClaim<'a>) -> Self {
-        Self { claim, votes: LanguageVotes::of(claim.text), sides: Default::default() }
+    pub fn parse(claim: ContradictionClaim<'a>) -> Self {
+        Self { claim, votes: LanguageVotes::count(claim.text), sides: Default::default() }
     }
 
     fn side(&self, language: Language) -> &StatementSide {
@@ -87,7 +87,7 @@ impl<'a> ParsedStatement<'a> {
             Language::English => 1,
             Language::Unknown => 2,
         };
-        self.sides[place].get_or_init(|| StatementSide::of(self.claim.text, language))
+        self.sides[place].get_or_init(|| StatementSide::parse(self.claim.text, language))
     }
 
     fn sides<'s>(&'s self, other: &'s Self) -> (&'s StatementSide, &'s StatementSide) {
@@ -116,7 +116,7 @@ pub enum Opinion {
 
 /// The opinion that a sentence holds now; `None` where it speaks of a time that is over, or names no object.
 pub fn opinion(text: &str, language: Language) -> Option<Opinion> {
-    let side = StatementSide::of(text, language);
+    let side = StatementSide::parse(text, language);
     if side.past {
         return None;
     }
@@ -144,7 +144,7 @@ pub fn contradiction(
     similarity: Option<f64>,
     policy: &ContradictionPolicy,
 ) -> Option<ContradictionType> {
-    let (one, other) = (ParsedStatement::of(*a), ParsedStatement::of(*b));
+    let (one, other) = (ParsedStatement::parse(*a), ParsedStatement::parse(*b));
     let (left, right) = one.sides(&other);
     found_between((a, left), (b, right), || similarity.is_some_and(|cosine| cosine >= policy.min_similarity), policy)
 }
@@ -236,12 +236,12 @@ const CLAUSE_WORDS: &[&str] = &["and", "but", "whereas", "while", "y", "e", "per
 const SCOPE: usize = 6;
 
 impl StatementSide {
-    fn of(text: &str, language: Language) -> Self {
+    fn parse(text: &str, language: Language) -> Self {
         let words = plain_words(text);
         let clauses = words
             .split(|word| word.is_sign() || word.is(CLAUSE_WORDS))
             .filter(|clause| !clause.is_empty())
-            .map(|clause| OpinionClause::of(clause, language))
+            .map(|clause| OpinionClause::parse(clause, language))
             .collect();
         let past = (0..words.len()).any(|at| is_past(&words, at));
         let comparisons = ComparativeClause::all(&words, language);
@@ -283,7 +283,7 @@ fn is_past(words: &[FoldedWord], at: usize) -> bool {
 }
 
 impl OpinionClause {
-    fn of(words: &[FoldedWord], language: Language) -> Self {
+    fn parse(words: &[FoldedWord], language: Language) -> Self {
         let mut clause = Self::default();
         clause.note_objects(words, language);
         let mut denied_for = 0usize;

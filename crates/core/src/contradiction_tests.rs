@@ -4,8 +4,13 @@ use proptest::prelude::*;
 use super::*;
 
 fn found(a: &str, b: &str, similarity: Option<f64>) -> Option<&'static str> {
-    contradiction(&ContradictionClaim::of(a), &ContradictionClaim::of(b), similarity, &ContradictionPolicy::default())
-        .map(ContradictionType::code)
+    contradiction(
+        &ContradictionClaim::from_text(a),
+        &ContradictionClaim::from_text(b),
+        similarity,
+        &ContradictionPolicy::default(),
+    )
+    .map(ContradictionType::code)
 }
 
 #[test]
@@ -81,11 +86,11 @@ fn another_persons_habit_contradicts_nothing() {
     assert_eq!(found("Mi madre siempre bebe alcohol", "Nunca bebe alcohol", Some(0.9)), None);
     let patient = ContradictionClaim {
         experiencer: Some(Experiencer::Patient),
-        ..ContradictionClaim::of("Always takes pills at night")
+        ..ContradictionClaim::from_text("Always takes pills at night")
     };
     let family = ContradictionClaim {
         experiencer: Some(Experiencer::Family),
-        ..ContradictionClaim::of("Never takes pills at night")
+        ..ContradictionClaim::from_text("Never takes pills at night")
     };
     let policy = ContradictionPolicy::default();
     assert_eq!(contradiction(&patient, &family, Some(0.9), &policy), None);
@@ -112,9 +117,11 @@ fn what_was_true_at_other_times_contradicts_nothing() {
     let start = Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap();
     let policy = ContradictionPolicy::default();
     let second = Duration::seconds(1);
-    let later = ContradictionClaim { valid_from: Some(start), ..ContradictionClaim::of("I never take my pills") };
+    let later =
+        ContradictionClaim { valid_from: Some(start), ..ContradictionClaim::from_text("I never take my pills") };
     for (end, expected) in [(start - second, false), (start, false), (start + second, true)] {
-        let earlier = ContradictionClaim { valid_to: Some(end), ..ContradictionClaim::of("I always take my pills") };
+        let earlier =
+            ContradictionClaim { valid_to: Some(end), ..ContradictionClaim::from_text("I always take my pills") };
         assert_eq!(contradiction(&earlier, &later, None, &policy).is_some(), expected);
         assert_eq!(contradiction(&later, &earlier, None, &policy).is_some(), expected);
     }

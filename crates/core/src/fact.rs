@@ -30,7 +30,7 @@ pub struct FactParts<'a> {
 
 impl<'a> FactParts<'a> {
     /// An affirmed finding about the patient with nothing but its concept.
-    pub fn of(entity: EntityType, concept: &'a str) -> Self {
+    pub fn new(entity: EntityType, concept: &'a str) -> Self {
         Self {
             entity,
             concept,
@@ -103,27 +103,27 @@ mod tests {
     use super::*;
 
     fn sertraline() -> FactParts<'static> {
-        FactParts { dose: Some("50 mg"), ..FactParts::of(EntityType::Medication, "sertraline") }
+        FactParts { dose: Some("50 mg"), ..FactParts::new(EntityType::Medication, "sertraline") }
     }
 
     #[test]
     fn another_dose_and_a_denial_speak_of_the_same_attribute() {
         let more = FactParts { dose: Some("100 mg"), ..sertraline() };
         assert_eq!(more.attribute(), sertraline().attribute());
-        let allergic = FactParts::of(EntityType::Allergy, "penicillin");
+        let allergic = FactParts::new(EntityType::Allergy, "penicillin");
         let not = FactParts { polarity: Polarity::Negated, ..allergic };
         assert_eq!(not.attribute(), allergic.attribute());
     }
 
     #[test]
     fn case_and_accents_make_no_other_attribute() {
-        let spanish = FactParts::of(EntityType::Condition, "depresión mayor");
+        let spanish = FactParts::new(EntityType::Condition, "depresión mayor");
         assert_eq!(FactParts { concept: "Depresion  Mayor", ..spanish }.attribute(), spanish.attribute());
     }
 
     #[test]
     fn the_mother_the_sister_and_the_patient_are_three_subjects() {
-        let own = FactParts::of(EntityType::Condition, "diabetes");
+        let own = FactParts::new(EntityType::Condition, "diabetes");
         let mother = FactParts { experiencer: Experiencer::Family, person: Some("mother"), ..own };
         let sister = FactParts { person: Some("sister"), ..mother };
         assert_ne!(own.attribute(), mother.attribute());
@@ -132,10 +132,10 @@ mod tests {
 
     #[test]
     fn appointments_on_two_days_are_two_attributes_and_a_fact_is_not() {
-        let visit = FactParts { date: Some("2026-03-03"), ..FactParts::of(EntityType::Appointment, "psychiatry") };
+        let visit = FactParts { date: Some("2026-03-03"), ..FactParts::new(EntityType::Appointment, "psychiatry") };
         let later = FactParts { date: Some("2026-03-04"), ..visit };
         assert_ne!(visit.attribute(), later.attribute());
-        let since = FactParts { date: Some("2019"), ..FactParts::of(EntityType::Condition, "asthma") };
+        let since = FactParts { date: Some("2019"), ..FactParts::new(EntityType::Condition, "asthma") };
         let other = FactParts { date: Some("2020"), ..since };
         assert_eq!(since.attribute(), other.attribute());
     }
@@ -143,7 +143,7 @@ mod tests {
     proptest! {
         #[test]
         fn parts_never_run_into_each_other(a in "[a-c]{0,3}", b in "[a-c]{1,3}", c in "[a-c]{0,3}", d in "[a-c]{1,3}") {
-            let of = |person, concept| FactParts { person: Some(person), ..FactParts::of(EntityType::Condition, concept) };
+            let of = |person, concept| FactParts { person: Some(person), ..FactParts::new(EntityType::Condition, concept) };
             prop_assert_eq!(of(&a, &b).attribute() == of(&c, &d).attribute(), a == c && b == d);
         }
     }

@@ -45,7 +45,7 @@ codes!(
 );
 
 impl Polarity {
-    pub fn of(negated: bool) -> Self {
+    pub fn from_negated(negated: bool) -> Self {
         if negated { Self::Negated } else { Self::Affirmed }
     }
 }

@@ -47,7 +47,7 @@ impl Class {
     /// clinical fact that a model found is stored like one that a person states.
     pub fn vouched(self, entity: EntityType) -> Self {
         match self {
-            Self::Inference if entity.is_clinical() => Self::of_finding(entity),
+            Self::Inference if entity.is_clinical() => Self::from_finding(entity),
             Self::Inference => Self::Pattern,
             other => other,
         }
@@ -56,7 +56,7 @@ impl Class {
     /// The class in which a stated finding is stored. What a model infers is `Inference`, whatever it is about. The
     /// caller distinguishes a chronic condition from a passing one, so that a condition is long-lived until the text
     /// says otherwise (an error in that direction loses nothing).
-    pub fn of_finding(entity: EntityType) -> Self {
+    pub fn from_finding(entity: EntityType) -> Self {
         match entity {
             EntityType::Condition
             | EntityType::Allergy

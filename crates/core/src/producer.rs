@@ -30,7 +30,7 @@ codes!(
 impl ProducerRole {
     /// The role that gives a row its standing; `None` for what needs none: devices and profile events are separate
     /// types of messages, and an unknown speaker gives no standing.
-    pub fn of(set_by: SetBy) -> Option<Self> {
+    pub fn from_set_by(set_by: SetBy) -> Option<Self> {
         match set_by {
             SetBy::Patient | SetBy::Task => Some(Self::Patient),
             SetBy::Clinician => Some(Self::Clinician),

@@ -89,7 +89,7 @@ codes!(
 impl Teller {
     /// The speaker of a document without turns. A transcript without speakers has no known speaker: part of it is the
     /// clinician's questions, part may be a relative's.
-    pub fn of_document(document: DocumentType) -> Self {
+    pub fn from_document(document: DocumentType) -> Self {
         match document {
             DocumentType::IntakeForm | DocumentType::ChatMessage => Self::Patient,
             DocumentType::ClinicalNote => Self::Clinician,

@@ -29,7 +29,7 @@ pub struct SourceReading {
 /// 001's default.
 pub fn read(source: &str) -> SourceReading {
     let words = words(source);
-    let entity_ref = words.iter().find(|w| w.kind == TokenKind::Email).map(|w| w.span.of(source).to_lowercase());
+    let entity_ref = words.iter().find(|w| w.kind == TokenKind::Email).map(|w| w.span.slice(source).to_lowercase());
     let reading = |source_type, entity| SourceReading { source_type, entity, entity_ref: entity_ref.clone() };
     let meaning: Vec<&FoldedWord> = words.iter().filter(|word| !word.is_sign()).collect();
     if meaning.is_empty() || (meaning.len() == 1 && meaning[0].is(UNKNOWN)) {

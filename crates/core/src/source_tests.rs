@@ -2,13 +2,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn of(source: &str) -> (&'static str, Option<String>) {
+fn parsed(source: &str) -> (&'static str, Option<String>) {
     let reading = read(source);
     (reading.source_type.code(), reading.entity)
 }
 
 fn external_from(source: &str) -> Option<String> {
-    let (source_type, entity) = of(source);
+    let (source_type, entity) = parsed(source);
     assert_eq!(source_type, "external", "{source}");
     entity
 }
@@ -65,7 +65,7 @@ fn parts_of_words_and_ones_own_words_are_not_hearsay() {
     for source in
         ["untold grief", "aforesaid", "unheard of", "stolid", "a trip to Port Said", "I said no", "hearing aid"]
     {
-        assert_eq!(of(source), ("direct_experience", None), "{source}");
+        assert_eq!(parsed(source), ("direct_experience", None), "{source}");
     }
 }
 
@@ -80,7 +80,7 @@ fn standing_orders_and_body_sounds_are_no_persons_words() {
         "oído derecho con otitis",
         "50 mg per day",
     ] {
-        assert_eq!(of(source), ("direct_experience", None), "{source}");
+        assert_eq!(parsed(source), ("direct_experience", None), "{source}");
     }
 }
 
@@ -96,7 +96,7 @@ fn consolidation_is_an_act_and_not_a_lung() {
         "consolidación",
         "memoria consolidada",
     ] {
-        assert_eq!(of(source).0, "consolidation", "{source}");
+        assert_eq!(parsed(source).0, "consolidation", "{source}");
     }
     for source in [
         "left lower lobe consolidation",
@@ -109,7 +109,7 @@ fn consolidation_is_an_act_and_not_a_lung() {
         "patchy consolidation",
         "consolidation seen again in April",
     ] {
-        assert_eq!(of(source).0, "direct_experience", "{source}");
+        assert_eq!(parsed(source).0, "direct_experience", "{source}");
     }
 }
 
@@ -118,7 +118,7 @@ fn seeds_are_beliefs_and_not_implants_or_food() {
     for source in
         ["seed", "seed beliefs", "Seed beliefs from roundtable", "seeded", "creencias semilla", "seed data import"]
     {
-        assert_eq!(of(source).0, "seed", "{source}");
+        assert_eq!(parsed(source).0, "seed", "{source}");
     }
     for source in [
         "brachytherapy seed",
@@ -130,28 +130,28 @@ fn seeds_are_beliefs_and_not_implants_or_food() {
         "seedling",
         "tumor seeding",
     ] {
-        assert_eq!(of(source).0, "direct_experience", "{source}");
+        assert_eq!(parsed(source).0, "direct_experience", "{source}");
     }
 }
 
 #[test]
 fn inferences_and_observations_are_distinguished_from_their_homonyms() {
-    assert_eq!(of("inferred from three notes").0, "inference");
-    assert_eq!(of("inferencia del modelo").0, "inference");
-    assert_eq!(of("inferior infarct").0, "direct_experience");
-    assert_eq!(of("Read this in documentation").0, "observation");
-    assert_eq!(of("según la documentación").0, "observation");
-    assert_eq!(of("observation").0, "observation");
-    assert_eq!(of("kept under observation overnight").0, "direct_experience");
+    assert_eq!(parsed("inferred from three notes").0, "inference");
+    assert_eq!(parsed("inferencia del modelo").0, "inference");
+    assert_eq!(parsed("inferior infarct").0, "direct_experience");
+    assert_eq!(parsed("Read this in documentation").0, "observation");
+    assert_eq!(parsed("según la documentación").0, "observation");
+    assert_eq!(parsed("observation").0, "observation");
+    assert_eq!(parsed("kept under observation overnight").0, "direct_experience");
 }
 
 #[test]
 fn nothing_recorded_is_unknown_and_the_default_is_ones_own_experience() {
     for source in ["", "  ", "unknown", "desconocido", "—"] {
-        assert_eq!(of(source).0, "unknown", "{source:?}");
+        assert_eq!(parsed(source).0, "unknown", "{source:?}");
     }
     for source in ["cli-promote", "raw-processing", "session notes", "mi experiencia"] {
-        assert_eq!(of(source).0, "direct_experience", "{source}");
+        assert_eq!(parsed(source).0, "direct_experience", "{source}");
     }
 }
 

@@ -115,7 +115,7 @@ enum SummarySection {
 }
 
 impl SummarySection {
-    fn of(fact: &SummarizedFact) -> Self {
+    fn from_fact(fact: &SummarizedFact) -> Self {
         // First: a relative's illness must never read as the patient's.
         if fact.experiencer != Experiencer::Patient && fact.entity != EntityType::Relationship {
             return Self::Family;
@@ -202,7 +202,7 @@ pub fn render(
     for fact in facts {
         let text = |part: &Option<String>| part.clone().unwrap_or_default();
         let key = (
-            SummarySection::of(fact),
+            SummarySection::from_fact(fact),
             fact.concept.clone(),
             text(&fact.dose),
             text(&fact.frequency),

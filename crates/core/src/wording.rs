@@ -78,7 +78,7 @@ pub(crate) fn starts_with(words: &[FoldedWord], phrase: &[&str]) -> bool {
 pub fn words(text: &str) -> Vec<FoldedWord> {
     let mut out: Vec<FoldedWord> = Vec::new();
     for token in tokens(text) {
-        let raw = token.span.of(text);
+        let raw = token.span.slice(text);
         let named = !out.is_empty() && raw.starts_with(char::is_uppercase);
         let mut push = |folded: &str| {
             out.push(FoldedWord { folded: folded.to_owned(), span: token.span, kind: token.kind, named });

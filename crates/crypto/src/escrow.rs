@@ -214,6 +214,6 @@ mod tests {
         assert!(restored.stamp().generation >= store.stamp().generation, "as new as the store has seen");
         let found = restored.find(&[scope(1), scope(2)]).await.unwrap();
         assert_eq!(found.known[&scope(1)].open(cell, &sealed).unwrap(), b"text");
-        assert!(matches!(found.of(scope(2)), KeyLookup::Erased), "who was erased stays erased");
+        assert!(matches!(found.lookup(scope(2)), KeyLookup::Erased), "who was erased stays erased");
     }
 }

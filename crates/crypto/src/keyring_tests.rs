@@ -33,11 +33,11 @@ async fn known_erased_and_unknown_are_three_answers_and_an_erased_key_never_come
     store.ensure(&[scope(1), scope(2)]).await.unwrap();
     store.destroy(scope(1)).await.unwrap();
     let ensured = store.ensure(&[scope(1)]).await.unwrap();
-    assert!(matches!(ensured.of(scope(1)), KeyLookup::Erased), "no new key for an erased patient");
+    assert!(matches!(ensured.lookup(scope(1)), KeyLookup::Erased), "no new key for an erased patient");
     let found = store.find(&[scope(1), scope(2), scope(3)]).await.unwrap();
-    assert!(matches!(found.of(scope(1)), KeyLookup::Erased));
-    assert!(matches!(found.of(scope(2)), KeyLookup::Known(_)));
-    assert!(matches!(found.of(scope(3)), KeyLookup::Unknown));
+    assert!(matches!(found.lookup(scope(1)), KeyLookup::Erased));
+    assert!(matches!(found.lookup(scope(2)), KeyLookup::Known(_)));
+    assert!(matches!(found.lookup(scope(3)), KeyLookup::Unknown));
     assert_eq!(found.unknown(&[scope(3), scope(2), scope(3)]), [scope(3)]);
 }
 

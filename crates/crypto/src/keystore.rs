@@ -27,7 +27,7 @@ pub enum KeyLookup {
 }
 
 impl FoundKeys {
-    pub fn of(&self, scope: Scope) -> KeyLookup {
+    pub fn lookup(&self, scope: Scope) -> KeyLookup {
         match self.known.get(&scope) {
             Some(keys) => KeyLookup::Known(Arc::clone(keys)),
             None if self.erased.contains(&scope) => KeyLookup::Erased,
@@ -38,7 +38,7 @@ impl FoundKeys {
     /// Those of these patients that are unknown.
     pub fn unknown(&self, scopes: &[Scope]) -> Vec<Scope> {
         let mut unknown: Vec<Scope> =
-            scopes.iter().copied().filter(|s| matches!(self.of(*s), KeyLookup::Unknown)).collect();
+            scopes.iter().copied().filter(|s| matches!(self.lookup(*s), KeyLookup::Unknown)).collect();
         unknown.sort_unstable();
         unknown.dedup();
         unknown

@@ -71,7 +71,7 @@ async fn a_rotated_master_wraps_every_key_while_another_process_works() {
     assert!(opens(&worker, 1, &first).await && opens(&worker, 1_203, &last).await, "an older process learns the key");
     worker.ensure(&[scope(2_000)]).await.unwrap();
     assert_eq!(store.counts().await.unwrap().outdated, 0, "and uses it");
-    assert!(matches!(store.find(&[scope(7)]).await.unwrap().of(scope(7)), KeyLookup::Erased));
+    assert!(matches!(store.find(&[scope(7)]).await.unwrap().lookup(scope(7)), KeyLookup::Erased));
     assert_eq!(open(&path, 1).await.unwrap().verify().await.unwrap(), 1_203);
 }
 
@@ -106,5 +106,5 @@ async fn rotated_data_keys_seal_what_is_new_and_leave_terms_as_they_are() {
     assert!(opens(&store, 1, &old).await && opens(&store, 1, &new).await, "later keys are wrapped anew too");
     assert_eq!(store.counts().await.unwrap().outdated, 0);
     store.destroy(scope(1)).await.unwrap();
-    assert!(matches!(store.find(&[scope(1)]).await.unwrap().of(scope(1)), KeyLookup::Erased));
+    assert!(matches!(store.find(&[scope(1)]).await.unwrap().lookup(scope(1)), KeyLookup::Erased));
 }

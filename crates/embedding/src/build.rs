@@ -108,7 +108,7 @@ pub(crate) fn http(settings: &EmbeddingSettings, deps: EmbedderDeps) -> Result<H
     };
     let authority = settings.ca_file.as_ref().map(std::fs::read).transpose().map_err(|_| BuildError::Authority)?;
     let clock = Arc::clone(&deps.clock);
-    let token = ApiToken::of(settings.api_key.clone(), settings.api_key_file.clone());
+    let token = ApiToken::from_settings(settings.api_key.clone(), settings.api_key_file.clone());
     let (proxy, authority) = (settings.proxy.as_ref(), authority.as_deref());
     let client = ProviderClient::new(endpoint, &settings.timeouts, proxy, authority, token, clock)?;
     let largest = limits(&settings.batch, ServerLimits::default()).tokens.max(estimated_tokens(""));

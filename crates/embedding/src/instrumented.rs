@@ -36,7 +36,7 @@ impl<E: Embedder> Embedder for InstrumentedEmbedder<E> {
             provider: self.provider,
             model: &self.inner.profile().model,
             purpose,
-            outcome: result.as_ref().err().map_or(RequestOutcome::Ok, RequestOutcome::of),
+            outcome: result.as_ref().err().map_or(RequestOutcome::Ok, RequestOutcome::from_error),
             texts: texts.len(),
             tokens: texts.iter().map(|text| estimated_tokens(text) as u64).sum(),
             truncated: 0,

@@ -67,7 +67,7 @@ pub enum EmbedError {
 impl EmbedError {
     /// The word for it in metrics and spans.
     pub fn code(&self) -> &'static str {
-        RequestOutcome::of(self).code()
+        RequestOutcome::from_error(self).code()
     }
 
     /// Does it speak of the texts (then a smaller batch may do better) rather than of the provider?

@@ -46,11 +46,11 @@ impl Models {
     /// The model of an organisation's active generation: the configured one where the row names none. `None` where no
     /// available model made that generation: its vectors are compared with nothing else.
     pub fn active(&self, row: Option<i64>) -> Option<&Arc<dyn Embedder>> {
-        row.map_or(Some(&self.configured), |generation| self.of(generation))
+        row.map_or(Some(&self.configured), |generation| self.get(generation))
     }
 
     /// The model of a generation.
-    pub fn of(&self, generation: i64) -> Option<&Arc<dyn Embedder>> {
+    pub fn get(&self, generation: i64) -> Option<&Arc<dyn Embedder>> {
         let both = [Some(&self.configured), self.next.as_ref()];
         both.into_iter().flatten().find(|model| model.profile().generation == generation)
     }

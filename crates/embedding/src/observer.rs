@@ -36,7 +36,7 @@ impl RequestOutcome {
     ];
 
     /// How a call that failed so ended.
-    pub(crate) fn of(error: &EmbedError) -> Self {
+    pub(crate) fn from_error(error: &EmbedError) -> Self {
         match error {
             EmbedError::Transient { .. } => Self::Transient,
             EmbedError::CircuitOpen { .. } => Self::CircuitOpen,

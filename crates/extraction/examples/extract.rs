@@ -7,7 +7,7 @@ fn main() {
     let note = "No known drug allergies. She takes lithium 400 mg twice a day. Her mother had bipolar disorder. \
                 Denies suicidal thoughts.";
     let document = Document::plain(note, Language::English);
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document));
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document));
     for fact in &found.entities {
         let context = fact.context;
         println!(
@@ -17,10 +17,10 @@ fn main() {
             fact.dose,
             context.experiencer,
             context.negated,
-            fact.evidence.of(note)
+            fact.evidence.slice(note)
         );
     }
     for risk in &found.risk {
-        println!("risk {} denied {}: \"{}\"", risk.class, risk.denied, risk.span.of(note));
+        println!("risk {} denied {}: \"{}\"", risk.class, risk.denied, risk.span.slice(note));
     }
 }

@@ -69,7 +69,7 @@ impl AnalyzedDocument<'_> {
 
     fn meant(&self, sentence: usize, words: &Range<usize>, takes_for_given: bool) -> Option<AssertionStatus> {
         let place = &self.reading.sentences[sentence];
-        let mut context = self.scopes.of(self.reading, words);
+        let mut context = self.scopes.mention_context(self.reading, words);
         let own = self.scopes.of_the_speaker(self.reading, words);
         if place.speaker == Speaker::Family && !own && (self.addresses_patient(place) || self.speaks_of_own(place)) {
             context.experiencer = Experiencer::Patient;
@@ -190,7 +190,7 @@ impl AnalyzedDocument<'_> {
     /// The stance of words in a question that was answered by more than yes or no ("how much?" — "four hundred").
     pub(crate) fn answered(&self, sentence: usize, answer: usize, words: &Range<usize>) -> AssertionStatus {
         let (asked, given) = (&self.reading.sentences[sentence], &self.reading.sentences[answer]);
-        let mut context = self.scopes.of(self.reading, words);
+        let mut context = self.scopes.mention_context(self.reading, words);
         (context.uncertain, context.negated) = (false, false);
         let evidence = Span::new(asked.span.start, given.span.end.max(asked.span.end));
         let epistemic = self.epistemic(given.speaker);

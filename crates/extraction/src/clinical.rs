@@ -50,7 +50,7 @@ struct NamedCondition {
 }
 
 impl NamedCondition {
-    fn of(mention: ConceptMention) -> Self {
+    fn from_mention(mention: ConceptMention) -> Self {
         let concept = mention.concept;
         Self {
             words: mention.words,
@@ -156,7 +156,9 @@ impl ClinicalRules {
         let named: Vec<ConceptMention> =
             given.flat_map(|sentence| self.lexicon.find(reading, sentence.words.clone())).collect();
         // "Dad's got the sugar, not me" answers for the patient all the same.
-        let own = |mention: &ConceptMention| doc.scopes.of(reading, &mention.words).experiencer == Experiencer::Patient;
+        let own = |mention: &ConceptMention| {
+            doc.scopes.mention_context(reading, &mention.words).experiencer == Experiencer::Patient
+        };
         let same = named.iter().any(|mention| mention.concept.name == asked && own(mention));
         same || (answer.names && !named.is_empty())
     }
@@ -165,7 +167,7 @@ impl ClinicalRules {
     fn named(&self, doc: &AnalyzedDocument<'_>, sentence: &TextSentence, substances: &[Span]) -> Vec<NamedCondition> {
         let (reading, within) = (doc.reading, sentence.words.clone());
         let mut found: Vec<NamedCondition> =
-            self.lexicon.find(reading, within.clone()).into_iter().map(NamedCondition::of).collect();
+            self.lexicon.find(reading, within.clone()).into_iter().map(NamedCondition::from_mention).collect();
         let mut composed = self.composed.find(reading, within.clone());
         for named in &mut composed {
             if let Some((group, code)) = self.known.get(named.name.as_str()) {

@@ -16,7 +16,7 @@ pub struct CurrentValues {
 }
 
 impl CurrentValues {
-    pub fn of(text: &str, entities: &[Entity]) -> Self {
+    pub fn from_entities(text: &str, entities: &[Entity]) -> Self {
         let current = |entity: &&Entity| {
             entity.kind == EntityType::Allergy
                 && !entity.context.negated
@@ -62,7 +62,7 @@ fn names<'a>(text: &str, entities: impl Iterator<Item = &'a Entity>) -> Vec<Stri
             continue;
         }
         seen.push(&entity.value);
-        let said = entity.span.of(text).to_lowercase();
+        let said = entity.span.slice(text).to_lowercase();
         out.push(if said == entity.value { said } else { format!("{said} ({})", entity.value) });
     }
     out

@@ -60,7 +60,7 @@ impl DialogueRules {
     fn is_answered(&self, reading: &TokenizedText<'_>, index: usize) -> bool {
         let here = &reading.sentences[index];
         let Some(next) = reading.sentences.get(index + 1) else { return false };
-        let closed = here.span.of(reading.text).trim_end().ends_with(['.', '!', '…', ':', ';', ',']);
+        let closed = here.span.slice(reading.text).trim_end().ends_with(['.', '!', '…', ':', ';', ',']);
         let theirs = matches!(next.speaker, Speaker::Patient | Speaker::Family);
         here.speaker == Speaker::Clinician
             && theirs
@@ -254,7 +254,7 @@ fn asks(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
         ) || matches!((first, second), ("what" | "how", "about") | ("how", "much") | ("what", "dose"))
             || matches!((first, second), ("esta" | "sigue" | "estas" | "sigues", "usando" | "tomando")))
         && sentence.words.len() > 1
-        && !sentence.span.of(reading.text).ends_with('.')
+        && !sentence.span.slice(reading.text).ends_with('.')
 }
 
 #[cfg(test)]

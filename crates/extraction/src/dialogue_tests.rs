@@ -10,11 +10,11 @@ use anamnesis_text::{Document, Language, Speaker};
 
 fn told(turns: &[(Speaker, &str)]) -> String {
     let document = Document::dialogue(turns.iter().map(|(who, words)| (*who, *words, None)), Language::Unknown);
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document));
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document));
     let text = document.text.as_str();
     let mut page = String::new();
     for turn in &document.turns {
-        let _ = writeln!(page, "{}: {}", who(turn.speaker), turn.span.of(text));
+        let _ = writeln!(page, "{}: {}", who(turn.speaker), turn.span.slice(text));
         for entity in found.entities.iter().filter(|entity| turn.span.contains(&entity.span)) {
             let _ = writeln!(page, "    → {}", finding(entity));
         }
@@ -25,13 +25,13 @@ fn told(turns: &[(Speaker, &str)]) -> String {
             let whose = if risk.experiencer == Experiencer::Patient { "" } else { ", somebody else's" };
             let denied = if risk.denied { "DENIED risk" } else { "RISK" };
             let class = risk.class.code().replace('_', " ");
-            let _ = writeln!(page, "    → {denied}: {class}{whose} («{}»)", risk.span.of(text));
+            let _ = writeln!(page, "    → {denied}: {class}{whose} («{}»)", risk.span.slice(text));
         }
         for hypothesis in found.hypotheses.iter().filter(|h| turn.span.contains(&h.evidence)) {
             let _ = writeln!(page, "    → hypothesis: {} ({:.1})", hypothesis.text, hypothesis.confidence);
         }
     }
-    let values = CurrentValues::of(text, &found.entities);
+    let values = CurrentValues::from_entities(text, &found.entities);
     let list = |values: &[String]| if values.is_empty() { "–".to_owned() } else { values.join(", ") };
     let _ = writeln!(page, "\nallergies now: {}", list(&values.allergies));
     let _ = writeln!(page, "medicines now: {}", list(&values.medications));

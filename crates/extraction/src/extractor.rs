@@ -296,7 +296,7 @@ fn target(doc: &AnalyzedDocument<'_>, span: Span) -> MentionContext {
         return MentionContext::default();
     }
     let words = reading.words_at(span);
-    let mut context = doc.scopes.of(reading, &words);
+    let mut context = doc.scopes.mention_context(reading, &words);
     if doc.scopes.ended(reading, &words) {
         context.temporality = Temporality::Historical;
     }

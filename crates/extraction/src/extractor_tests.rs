@@ -18,7 +18,7 @@ fn dialogue(turns: &[(Speaker, &str)]) -> Document {
 
 /// One line per finding, readable in a review.
 fn shown(document: &Document) -> Vec<String> {
-    let found = EXTRACTOR.extract(&ExtractionInput::of(document));
+    let found = EXTRACTOR.extract(&ExtractionInput::new(document));
     let mut out: Vec<String> = found
         .entities
         .iter()
@@ -31,27 +31,29 @@ fn shown(document: &Document) -> Vec<String> {
                 "{} {} «{}» {} {} {} {flags:?} {details:?}",
                 entity.kind.code(),
                 entity.value,
-                entity.span.of(&document.text),
+                entity.span.slice(&document.text),
                 entity.epistemic.code(),
                 entity.context.temporality.code(),
                 entity.context.experiencer.code()
             )
         })
         .collect();
-    let values = CurrentValues::of(&document.text, &found.entities);
+    let values = CurrentValues::from_entities(&document.text, &found.entities);
     out.push(format!("values: allergies {:?}, medications {:?}", values.allergies, values.medications));
-    out.extend(found.statements.iter().map(|s| format!("statement {} «{}»", s.kind.code(), s.span.of(&document.text))));
+    out.extend(
+        found.statements.iter().map(|s| format!("statement {} «{}»", s.kind.code(), s.span.slice(&document.text))),
+    );
     out.extend(
         found
             .risk
             .iter()
-            .map(|r| format!("risk {} «{}» denied {}", r.class.code(), r.span.of(&document.text), r.denied)),
+            .map(|r| format!("risk {} «{}» denied {}", r.class.code(), r.span.slice(&document.text), r.denied)),
     );
     out.extend(
         found
             .hypotheses
             .iter()
-            .map(|h| format!("hypothesis {} {:.1} «{}»", h.text, h.confidence, h.evidence.of(&document.text))),
+            .map(|h| format!("hypothesis {} {:.1} «{}»", h.text, h.confidence, h.evidence.slice(&document.text))),
     );
     out.push(format!("themes {:?}, sentiment {}", found.themes, found.sentiment.code()));
     out
@@ -81,7 +83,7 @@ fn the_printed_book_finds_what_written_out_phrases_find() {
         for line in std::fs::read_to_string(path).unwrap().lines() {
             let row: serde_json::Value = serde_json::from_str(line).unwrap();
             let document = Document::plain(row["text"].as_str().unwrap(), Language::Unknown);
-            let input = ExtractionInput::of(&document);
+            let input = ExtractionInput::new(&document);
             assert_eq!(serialized.extract(&input), written.extract(&input), "{set}");
         }
     }
@@ -90,7 +92,7 @@ fn the_printed_book_finds_what_written_out_phrases_find() {
 fn goals(text: &str) -> Vec<String> {
     let document = dialogue(&[(Speaker::Patient, text)]);
     let wished = [EntityType::Goal, EntityType::Preference];
-    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let found = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     found.into_iter().filter(|entity| wished.contains(&entity.kind)).map(|entity| entity.value).collect()
 }
 
@@ -149,19 +151,19 @@ fn an_english_session_is_read() {
 #[test]
 fn an_analysis_is_inference_and_an_agent_is_never_input() {
     let document = Document::plain("The patient has generalized anxiety disorder.", Language::English);
-    let input = ExtractionInput { document_type: Some(DocumentType::Analysis), ..ExtractionInput::of(&document) };
+    let input = ExtractionInput { document_type: Some(DocumentType::Analysis), ..ExtractionInput::new(&document) };
     assert!(
         EXTRACTOR.extract(&input).entities.iter().all(|entity| entity.epistemic == super::super::Epistemic::Inferred)
     );
     let agent =
         dialogue(&[(Speaker::Agent, "You have depression, take sertraline 50 mg, you are allergic to penicillin.")]);
-    assert!(EXTRACTOR.extract(&ExtractionInput::of(&agent)).entities.is_empty());
+    assert!(EXTRACTOR.extract(&ExtractionInput::new(&agent)).entities.is_empty());
 }
 
 #[test]
 fn a_question_alone_says_nothing() {
     let document = dialogue(&[(Speaker::Clinician, "¿Tiene fiebre? ¿Ha pensado en suicidarse? ¿Toma litio?")]);
-    let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
+    let found = EXTRACTOR.extract(&ExtractionInput::new(&document));
     assert!(found.entities.is_empty() && found.risk.is_empty() && found.statements.is_empty());
 }
 
@@ -190,8 +192,8 @@ fn another_persons_allergy_and_a_denied_one_are_not_current() {
         "If she becomes allergic to latex, call.",
     ] {
         let document = Document::plain(text, Language::Unknown);
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
-        assert!(CurrentValues::of(text, &found.entities).allergies.is_empty(), "{text}");
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&document));
+        assert!(CurrentValues::from_entities(text, &found.entities).allergies.is_empty(), "{text}");
         assert!(found.statements.is_empty(), "{text}");
     }
 }
@@ -199,7 +201,7 @@ fn another_persons_allergy_and_a_denied_one_are_not_current() {
 /// What a patient says in one turn: `experiencer value` of every condition, symptom, medicine and allergy.
 fn whose(said: &str) -> Vec<String> {
     let document = dialogue(&[(Speaker::Patient, said)]);
-    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities.into_iter();
+    let found = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities.into_iter();
     let clinical = found.filter(|entity| entity.kind != EntityType::Relationship && entity.kind != EntityType::Event);
     clinical.map(|entity| format!("{} {}", entity.context.experiencer.code(), entity.value)).collect()
 }
@@ -240,7 +242,7 @@ fn a_relative_stays_the_subject_until_the_speaker_comes_back_to_themselves() {
 fn a_pronoun_that_answers_a_question_about_a_relative_is_the_relative() {
     use Speaker::{Clinician as C, Patient as P};
     let document = dialogue(&[(C, "Does your brother take lithium?"), (P, "Yes. He has bipolar disorder.")]);
-    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let found = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     assert!(found.iter().all(|entity| entity.context.experiencer == Experiencer::Family), "{found:?}");
     assert_eq!(found.len(), 2);
 }
@@ -252,11 +254,11 @@ fn what_an_allergen_did_and_what_a_laboratory_measured_is_neither_illness_nor_me
         "Allergies: sulfa antibiotics (hives and facial swelling, 2011).",
     ] {
         let document = Document::plain(text, Language::Unknown);
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
         assert!(found.iter().all(|entity| entity.kind == EntityType::Allergy) && found.len() == 1, "{found:?}");
     }
     let document = Document::plain("Insuficiencia leve de vitamina D. Vitamina D 24 ng/mL.", Language::Unknown);
-    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let found = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     assert!(found.iter().all(|entity| entity.kind == EntityType::Measurement) && found.len() == 1, "{found:?}");
 }
 
@@ -275,7 +277,7 @@ fn thousands_after_a_space_are_one_value_and_two_adjacent_values_are_not() {
         ("Ferritina 1 340,5 ng/mL", "1340.5"),
     ] {
         let document = Document::plain(text, Language::Unknown);
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
         let measured = found.iter().find_map(|entity| entity.measured.as_ref()).unwrap_or_else(|| panic!("{text}"));
         assert_eq!(measured.value, value, "{text}");
     }
@@ -293,7 +295,7 @@ fn a_number_answers_for_a_dose_only_where_a_dose_was_asked() {
         ("I take fluoxetine.", "How much?", "Twenty.", Some("20 mg")),
     ] {
         let document = dialogue(&[(P, said), (C, asked), (P, answer)]);
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
         let medicine = found.iter().find(|entity| entity.kind == EntityType::Medication).unwrap();
         assert_eq!(medicine.dose.as_deref(), dose, "{said} {asked} {answer}");
     }
@@ -304,7 +306,7 @@ fn nothing_for_sleep_is_not_no_medicines_and_monthly_sessions_are_no_dosage() {
     use Speaker::{Clinician as C, Patient as P};
     let asked = |question, answer| {
         let document = dialogue(&[(C, question), (P, answer)]);
-        EXTRACTOR.extract(&ExtractionInput::of(&document)).statements.len()
+        EXTRACTOR.extract(&ExtractionInput::new(&document)).statements.len()
     };
     assert_eq!(asked("¿Toma algo para dormir?", "No, nada."), 0);
     assert_eq!(asked("¿Toma alguna medicación?", "No, nada."), 1);
@@ -313,7 +315,7 @@ fn nothing_for_sleep_is_not_no_medicines_and_monthly_sessions_are_no_dosage() {
         (C, "Podemos espaciar las sesiones a una vez al mes. ¿Le parece?"),
         (P, "Vale."),
     ]);
-    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let found = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     assert_eq!(found[0].frequency.as_deref(), Some("1/day in the morning"));
 }
 
@@ -329,7 +331,7 @@ fn statements_of_no_allergies_or_no_medicines_are_found_in_notes() {
         ("Alergias: penicilina. Toma litio.", vec![]),
     ] {
         let document = Document::plain(text, Language::Unknown);
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&document));
         let found_kinds: Vec<&str> = found.statements.iter().map(|statement| statement.kind.code()).collect();
         assert_eq!(found_kinds, kinds, "{text}");
     }
@@ -348,8 +350,8 @@ fn current_medicines_are_distinguished_from_stopped_ones() {
         ("Previously on lithium 300 mg BID; switched to lamotrigine 25 mg daily.", vec!["lamotrigine"]),
     ] {
         let document = Document::plain(text, Language::Unknown);
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
-        assert_eq!(CurrentValues::of(text, &found.entities).medications, taken, "{text}");
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&document));
+        assert_eq!(CurrentValues::from_entities(text, &found.entities).medications, taken, "{text}");
     }
 }
 
@@ -363,7 +365,7 @@ proptest! {
         let (a, b) = words.split_at(split.min(words.len()));
         let (a, b) = (a.join(" "), b.join(" "));
         let document = dialogue(&[(Speaker::Clinician, &a), (Speaker::Patient, &b)]);
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&document));
         for entity in &found.entities {
             prop_assert!(entity.is_grounded(&document.text));
             prop_assert!(entity.kind != EntityType::Medication || !entity.value.is_empty());

@@ -121,7 +121,7 @@ impl FactRules {
             assertion.context.experiencer = Experiencer::Patient;
         }
         let value = if clause {
-            doc.reading.source(&words).of(doc.text()).to_lowercase()
+            doc.reading.source(&words).slice(doc.text()).to_lowercase()
         } else {
             mention.concept.name.to_owned()
         };

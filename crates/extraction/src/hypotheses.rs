@@ -28,7 +28,7 @@ impl HypothesisRules {
         let own = |speaker| !matches!(speaker, Speaker::Clinician | Speaker::Family);
         for (_, sentence) in doc.sentences().filter(|(_, sentence)| own(sentence.speaker)) {
             for (words, pattern) in self.patterns.find(doc.reading, sentence.words.clone()) {
-                if doc.scopes.of(doc.reading, &words).negated {
+                if doc.scopes.mention_context(doc.reading, &words).negated {
                     continue;
                 }
                 let text = format!("possible {pattern}");

@@ -23,7 +23,7 @@ pub struct ExtractionInput<'a> {
 }
 
 impl<'a> ExtractionInput<'a> {
-    pub fn of(document: &'a Document) -> Self {
+    pub fn new(document: &'a Document) -> Self {
         Self { document, document_type: None, targets: &[], values: &[], dates: &[], today: None }
     }
 }

@@ -12,7 +12,7 @@ static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 fn read(document: &Document) -> Vec<Entity> {
     let today = NaiveDate::from_ymd_opt(2026, 3, 2).expect("a day");
     let dates = super::dates::find(&document.text, Language::English, today);
-    let input = ExtractionInput { today: Some(today), dates: &dates, ..ExtractionInput::of(document) };
+    let input = ExtractionInput { today: Some(today), dates: &dates, ..ExtractionInput::new(document) };
     EXTRACTOR.extract(&input).entities
 }
 
@@ -69,7 +69,7 @@ fn what_a_patient_was_challenged_with_is_no_medicine_and_no_allergen_if_it_was_b
 #[test]
 fn a_label_that_is_taken_off_says_nothing_of_all_allergies() {
     let statements =
-        |text: &str| EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown))).statements;
+        |text: &str| EXTRACTOR.extract(&ExtractionInput::new(&Document::plain(text, Language::Unknown))).statements;
     for text in ["Se retira la etiqueta de alergia.", "Allergy label removed."] {
         assert!(statements(text).iter().all(|one| one.kind != StatementKind::NoKnownAllergies), "{text}");
     }
@@ -211,7 +211,7 @@ fn words_that_only_sound_like_these_kinds_stay() {
         assert!(!found.iter().any(wrong), "{text}: {found:?}, {}", refuted(text));
     }
     let none = |text: &str| {
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown)));
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&Document::plain(text, Language::Unknown)));
         found.statements.iter().any(|one| one.kind == StatementKind::NoKnownAllergies)
     };
     for text in [

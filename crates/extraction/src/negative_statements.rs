@@ -92,7 +92,7 @@ impl NegativeStatementRules {
     fn denied(&self, doc: &AnalyzedDocument<'_>, index: usize) -> bool {
         let words = doc.reading.sentences[index].words.clone();
         words.clone().find_map(|word| self.generic.at(doc.reading, word)).is_some_and(|hit| {
-            let context = doc.scopes.of(doc.reading, &hit.words);
+            let context = doc.scopes.mention_context(doc.reading, &hit.words);
             let plain = !context.uncertain && context.temporality == Temporality::Recent;
             // "No quiere medicación" and "no mejora con la medicación" deny other things.
             let takes = words.clone().take(8).any(|w| {

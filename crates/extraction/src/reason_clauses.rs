@@ -116,7 +116,7 @@ mod tests {
 
     /// Whether a condition or symptom is denied, and whether it is certain.
     fn said(text: &str, name: &str) -> (bool, bool) {
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown))).entities;
+        let found = EXTRACTOR.extract(&ExtractionInput::new(&Document::plain(text, Language::Unknown))).entities;
         let one = found.iter().find(|entity| entity.value == name).unwrap_or_else(|| panic!("{text}: {found:?}"));
         (one.context.negated, !one.context.uncertain)
     }

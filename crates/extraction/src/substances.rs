@@ -194,7 +194,7 @@ impl SubstanceRules {
                 "el" | "la" | "a" | "con" | "por" | "ayer" | "hoy" | "mi" | "su" | "de" | "y" | "anoche"
             );
         // "Bebé" is a baby, "prescription drugs" are medicines, and a label ("Tox: no") is no substance.
-        let source = reading.source(&(start..end)).of(reading.text);
+        let source = reading.source(&(start..end)).slice(reading.text);
         let baby = matches!(reading.word(start), "bebe") && source.ends_with('é');
         let medicines = matches!(reading.word(start), "drugs" | "drug") && MEDICINES.contains(before);
         let label = LABELS.contains(&reading.word(start)) && reading.word(end) == ":" && end < sentence.words.end;
@@ -300,8 +300,9 @@ impl SubstanceRules {
         let said_so = !assertion.context.negated && assertion.context.experiencer == Experiencer::Patient;
         let said = amount(reading, found.words.end, words.end)
             .or_else(|| amount_before(reading, found.words.start, words.start));
-        let said =
-            said.filter(|amount| amount.len() > 1).map(|amount| reading.source(&amount).of(doc.text()).to_lowercase());
+        let said = said
+            .filter(|amount| amount.len() > 1)
+            .map(|amount| reading.source(&amount).slice(doc.text()).to_lowercase());
         entity.frequency = said.filter(|_| said_so && found.says == SubstanceUse::Named);
         Some(entity)
     }

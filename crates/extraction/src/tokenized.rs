@@ -53,7 +53,7 @@ impl<'a> TokenizedText<'a> {
     /// Whether a word is written in capitals, as abbreviations are: "SI" is neither "if" nor "yes".
     pub(crate) fn is_capitals(&self, word: usize) -> bool {
         let Some(word) = self.words.get(word) else { return false };
-        let letters = word.source.of(self.text);
+        let letters = word.source.slice(self.text);
         letters.len() > 1 && letters.chars().all(char::is_uppercase)
     }
 
@@ -90,10 +90,10 @@ impl<'a> TokenizedText<'a> {
                 span,
                 turn: here.map(|_| turn),
                 speaker: here.map_or(Speaker::Unknown, |t| t.speaker),
-                question: asks(span.of(text)) && !(here.is_none() && requests(span.of(text))),
+                question: asks(span.slice(text)) && !(here.is_none() && requests(span.slice(text))),
             });
         }
-        reading.known = reading.words.iter().map(|word| number(trie, word.folded.of(&reading.folded))).collect();
+        reading.known = reading.words.iter().map(|word| number(trie, word.folded.slice(&reading.folded))).collect();
         reading.places = trie.places(&reading.known, reading.sentences.iter().map(|sentence| sentence.words.clone()));
         reading
     }
@@ -101,19 +101,19 @@ impl<'a> TokenizedText<'a> {
     /// "I 'm" as some transcripts write it: the sign belongs to the letters after it.
     fn continues(&self, sign: Token, next: Token) -> bool {
         sign.span.end == next.span.start
-            && matches!(sign.span.of(self.text), "'" | "’")
-            && is_contraction(next.span.of(self.text))
+            && matches!(sign.span.slice(self.text), "'" | "’")
+            && is_contraction(next.span.slice(self.text))
     }
 
     fn write_whole(&mut self, span: Span) {
-        let raw = span.of(self.text);
+        let raw = span.slice(self.text);
         self.write(span.start, raw, 0..raw.len(), false);
     }
 
     /// Hyphens separate words; the genitive and contractions are separate words ("i 'm", "do n't"), in the text as in
     /// the lexicons.
     fn push(&mut self, token: Token) {
-        let raw = token.span.of(self.text);
+        let raw = token.span.slice(self.text);
         match token.kind {
             TokenKind::Word => {
                 let mut start = 0;
@@ -149,7 +149,7 @@ impl<'a> TokenizedText<'a> {
     }
 
     pub(crate) fn word(&self, index: usize) -> &str {
-        self.words.get(index).map_or("", |word| word.folded.of(&self.folded))
+        self.words.get(index).map_or("", |word| word.folded.slice(&self.folded))
     }
 
     /// The place in the text of a run of words.
@@ -257,7 +257,7 @@ mod tests {
         let document = Document::plain("La mamá's auto-lesión. ¿Duele?", Language::Unknown);
         let reading = TokenizedText::new(&document, &TrieBuilder::default().build());
         assert_eq!(reading.folded, "la mama 's auto lesion . \n ¿ duele ? \n ");
-        assert_eq!(reading.source(&(3..5)).of(&document.text), "auto-lesión");
+        assert_eq!(reading.source(&(3..5)).slice(&document.text), "auto-lesión");
         assert_eq!(reading.words_at(Span::new(13, 21)), 3..5);
         assert!(reading.sentences[1].question && !reading.sentences[0].question);
         assert_eq!(layout("Parkinson's disease"), "parkinson 's disease ");

@@ -144,7 +144,7 @@ impl Job for EmbedBatch {
         window: &JobWindow,
         changes: &mut [EmbeddedChange],
     ) -> Result<(), JobError> {
-        let Some(model) = context.models.zip(changes.first()).and_then(|(models, first)| models.of(first.generation))
+        let Some(model) = context.models.zip(changes.first()).and_then(|(models, first)| models.get(first.generation))
         else {
             return Ok(());
         };

@@ -35,7 +35,7 @@ impl JobObserver for () {
 
 impl JobObserver for Metrics {
     fn began(&self, job: JobName) {
-        self.jobs.running.of(label(job)).inc();
+        self.jobs.running.with_labels(label(job)).inc();
     }
 
     fn batch(&self, _: &RunKey, _: u64, _: u64) {}
@@ -46,15 +46,15 @@ impl JobObserver for Metrics {
 
     fn ended(&self, report: &JobReport, took: TimeDelta) {
         let job = label(report.job);
-        self.jobs.running.of(job).dec();
-        self.jobs.seconds.of(job).observe(took.as_seconds_f64());
+        self.jobs.running.with_labels(job).dec();
+        self.jobs.seconds.with_labels(job).observe(took.as_seconds_f64());
         if let Some(outcome) = outcome_label(&report.outcome) {
-            self.jobs.runs.of((job, outcome)).inc();
+            self.jobs.runs.with_labels((job, outcome)).inc();
         }
-        self.jobs.items.of((job, Action::Examined)).inc_by(report.examined);
-        self.jobs.items.of((job, Action::Changed)).inc_by(report.changed);
+        self.jobs.items.with_labels((job, Action::Examined)).inc_by(report.examined);
+        self.jobs.items.with_labels((job, Action::Changed)).inc_by(report.changed);
         for (counter, transition) in transitions(report.job) {
-            self.memory.transitions.of(*transition).inc_by(counted(report, counter));
+            self.memory.transitions.with_labels(*transition).inc_by(counted(report, counter));
         }
         if report.job == JobName::Reconciliation {
             self.store.rows_forged.inc_by(FORGED.map(|counter| counted(report, counter)).iter().sum());
@@ -62,7 +62,7 @@ impl JobObserver for Metrics {
         }
         if report.job == JobName::Decay {
             for kind in Kind::ALL {
-                self.memory.decays.of(*kind).inc_by(counted(report, kind.code()));
+                self.memory.decays.with_labels(*kind).inc_by(counted(report, kind.code()));
             }
         }
     }
@@ -74,7 +74,7 @@ impl JobObserver for Metrics {
 
     fn succeeded(&self, last_done: &[(JobName, DateTime<Utc>)]) {
         for (job, at) in last_done {
-            self.jobs.last_success.of(label(*job)).set(seconds(*at));
+            self.jobs.last_success.with_labels(label(*job)).set(seconds(*at));
         }
     }
 }

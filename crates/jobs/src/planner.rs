@@ -110,7 +110,7 @@ pub(crate) fn plan(
 ) -> Vec<DueRun> {
     let mut due: Vec<DueRun> = Vec::new();
     for job in JobName::ALL.iter().copied() {
-        let policy = policies.of(job);
+        let policy = policies.get(job);
         for organization in organizations {
             due.extend(due_runs(job, policy, organization, now, settled));
         }
@@ -121,7 +121,7 @@ pub(crate) fn plan(
 
 /// The earliest date that [`plan`] can offer: the ledger is queried from here on, and older runs can be dropped.
 pub fn horizon(policies: &Policies, now: DateTime<Utc>) -> NaiveDate {
-    let days = JobName::ALL.iter().map(|job| policies.of(*job).catch_up_days).max().unwrap_or(0);
+    let days = JobName::ALL.iter().map(|job| policies.get(*job).catch_up_days).max().unwrap_or(0);
     // One day more: no zone is further than that from UTC.
     now.date_naive() - TimeDelta::days(i64::from(days) + 1)
 }

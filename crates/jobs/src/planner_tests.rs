@@ -93,7 +93,7 @@ fn assert_each_date_once(book: &TestLedger, policies: &Policies, from: DateTime<
     for organization in organizations(from) {
         for job in JobName::ALL.iter().copied() {
             let time = NaiveTime::parse_from_str(
-                &policies.of(job).schedule.as_str().split(' ').take(2).collect::<Vec<_>>().join(" "),
+                &policies.get(job).schedule.as_str().split(' ').take(2).collect::<Vec<_>>().join(" "),
                 "%M %H",
             );
             let expected = owed(time.unwrap(), organization.zone, from, until);
@@ -162,7 +162,7 @@ fn runs_before_the_organisation_existed_or_beyond_the_limit_are_not_due() {
     let young =
         PlannedOrganization { org: OrgId(Uuid::from_u128(1)), zone: Tz::UTC, since: utc("2026-06-28T10:00:00Z") };
     let dates = |organization: &PlannedOrganization| -> Vec<String> {
-        let policy = policies.of(JobName::Expiry);
+        let policy = policies.get(JobName::Expiry);
         due_runs(JobName::Expiry, policy, organization, now, &|_| false)
             .iter()
             .map(|due| due.key.as_of.to_string())
@@ -180,7 +180,7 @@ fn a_fixed_zone_gives_every_organisation_the_same_instant() {
     policies.expiry.run.time_zone = crate::policy::ZoneRule::Fixed(Tz::UTC);
     let organizations = organizations(utc("2026-01-01T00:00:00Z"));
     let now = utc("2026-05-05T02:30:00Z");
-    let policy = policies.of(JobName::Expiry);
+    let policy = policies.get(JobName::Expiry);
     for organization in &organizations {
         assert_eq!(latest(JobName::Expiry, policy, organization, now).unwrap().cutoff, now);
     }
@@ -189,7 +189,7 @@ fn a_fixed_zone_gives_every_organisation_the_same_instant() {
 #[test]
 fn the_latest_run_is_the_last_whose_time_has_come() {
     let policies = policies("30 2 * * MON");
-    let policy = policies.of(JobName::Expiry);
+    let policy = policies.get(JobName::Expiry);
     let organization =
         PlannedOrganization { org: OrgId(Uuid::from_u128(1)), zone: Tz::UTC, since: utc("2026-01-01T00:00:00Z") };
     let date = |now: &str| latest(JobName::Expiry, policy, &organization, utc(now)).unwrap().key.as_of.to_string();

@@ -163,12 +163,12 @@ macro_rules! policies {
             }
 
             /// The common part of a job's policy.
-            pub fn of(&self, job: JobName) -> &RunPolicy {
+            pub fn get(&self, job: JobName) -> &RunPolicy {
                 match job { $(JobName::$name => &self.$field.run),+ }
             }
 
             /// The same, to be changed: shorter batches, no pauses.
-            pub fn of_mut(&mut self, job: JobName) -> &mut RunPolicy {
+            pub fn get_mut(&mut self, job: JobName) -> &mut RunPolicy {
                 match job { $(JobName::$name => &mut self.$field.run),+ }
             }
         }

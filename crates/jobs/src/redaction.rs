@@ -114,7 +114,7 @@ impl Redaction {
     /// Of the database. `None` for an organisation whose policy is not known: nothing of it is touched.
     async fn redactor(&self, tx: &mut Transaction, org: OrgId) -> Result<Option<std::sync::Arc<Redactor>>, JobError> {
         let policy = re_redaction::policy(tx, org).await?.unwrap_or_else(|| "safe_harbor".to_owned());
-        Ok(self.redactors.of(org, &policy).cloned())
+        Ok(self.redactors.get(org, &policy).cloned())
     }
 }
 

@@ -24,11 +24,11 @@ pub fn page() -> String {
          | job | at (local time) | what it does |\n|---|---|---|\n",
     );
     for job in JobName::ALL {
-        let at = hour(policies.of(*job).schedule.as_str());
+        let at = hour(policies.get(*job).schedule.as_str());
         page += &format!("| [{job}](#{job}) | {at} | {} |\n", job.about());
     }
     page += "\n## Keys of every job\n\n| key | default | range | meaning |\n|---|---|---|---|\n";
-    let shared = PolicyPage::of(JobName::Expiry);
+    let shared = PolicyPage::parse(JobName::Expiry);
     for line in shared.lines.iter().filter(|line| line.section.is_empty()) {
         page += &row(JobName::Expiry, line);
     }
@@ -48,7 +48,7 @@ fn hour(schedule: &str) -> String {
 }
 
 fn section(job: JobName) -> String {
-    let written = PolicyPage::of(job);
+    let written = PolicyPage::parse(job);
     let mut text = format!("\n## {job}\n\n{}\n", written.about);
     let shared =
         |line: &&PolicyLine| line.section.is_empty() && ["schedule", "batch_size"].contains(&line.key.as_str());
@@ -95,7 +95,7 @@ struct PolicyPage {
 }
 
 impl PolicyPage {
-    fn of(job: JobName) -> Self {
+    fn parse(job: JobName) -> Self {
         let (mut section, mut before, mut comment) = (String::new(), String::new(), Vec::<String>::new());
         let (mut about, mut lines) = (None, Vec::new());
         for line in embedded(job).lines() {
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_range_is_the_one_that_the_policy_checks() {
         let of = |job, key: &str| {
-            let written = PolicyPage::of(job);
+            let written = PolicyPage::parse(job);
             range(job, written.lines.iter().find(|line| line.key == key).expect("the policy has the key"))
         };
         assert_eq!(of(JobName::Expiry, "batch_size"), "1 to 2000");

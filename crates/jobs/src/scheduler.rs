@@ -36,7 +36,7 @@ macro_rules! dispatch {
             $(JobName::$known => {
                 let dependencies = $scheduler.dependencies();
                 let $job = crate::$module::$known::from_dependencies(&dependencies);
-                let $policy = $scheduler.policies.of(JobName::$known);
+                let $policy = $scheduler.policies.get(JobName::$known);
                 $then
             })+
         }
@@ -248,7 +248,7 @@ impl JobScheduler {
             let done = runs
                 .iter()
                 .filter(|run| run.is_own == Some(true))
-                .filter(|run| run.is_settled(self.policies.of(run.key.job).max_attempts, now))
+                .filter(|run| run.is_settled(self.policies.get(run.key.job).max_attempts, now))
                 .map(|run| run.key);
             self.settled().extend(done);
         }

@@ -1,7 +1,7 @@
 //! The hash of features and words. Part of the model's format: a change makes every trained model void.
 
 /// Hash of a few bytes: eight at a time, the last ones filled up with zeros.
-pub const fn of(bytes: &[u8]) -> u64 {
+pub const fn hash_bytes(bytes: &[u8]) -> u64 {
     let mut state = 0xCBF2_9CE4_8422_2325u64 ^ bytes.len() as u64;
     let mut rest = bytes;
     while let Some((eight, behind)) = rest.split_first_chunk::<8>() {
@@ -39,7 +39,7 @@ pub fn mix(template: u64, a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::hash_bytes;
 
     /// As the format of the model was first written: byte by byte.
     fn plainly(bytes: &[u8]) -> u64 {
@@ -56,7 +56,7 @@ mod tests {
     fn bytes_of_every_length_have_the_hash_that_models_were_trained_with() {
         let text = "Niñez \u{1F642} y 0123456789, hipertensión";
         for end in 0..=text.len() {
-            assert_eq!(of(&text.as_bytes()[..end]), plainly(&text.as_bytes()[..end]), "{end}");
+            assert_eq!(hash_bytes(&text.as_bytes()[..end]), plainly(&text.as_bytes()[..end]), "{end}");
         }
     }
 }

@@ -47,7 +47,7 @@ impl Decoder {
             content_type: attribute(&outer, "datacontenttype")?,
             partition_key: attribute(&outer, "partitionkey")?,
             traceparent: attribute(&outer, "traceparent")?,
-            signature: Signature::of(
+            signature: Signature::from_parts(
                 attribute(&outer, "signaturekey")?,
                 attribute(&outer, "signedat")?,
                 attribute(&outer, "signature")?,
@@ -113,7 +113,7 @@ impl Decoder {
     }
 
     fn bare(&self, data: &CanonicalJson) -> Result<Envelope, Rejection> {
-        let Some(kind) = MessageType::of_fields(|name| data.has(name)) else {
+        let Some(kind) = MessageType::from_fields(|name| data.has(name)) else {
             return Err(Rejection::new(Reason::SchemaUnknown, Problem::UnknownType));
         };
         self.message(kind, data.canonical())

@@ -315,7 +315,7 @@ fn conversion_keeps_speakers_and_times() {
     let Message::DocumentSubmitted(data) = decode(&document()).expect("decodes").message else { panic!("a document") };
     let document = data.to_document();
     assert_eq!(document.text, "¿Cómo ha dormido?\nCasi nada.");
-    assert_eq!(document.turns[1].span.of(&document.text), "Casi nada.");
+    assert_eq!(document.turns[1].span.slice(&document.text), "Casi nada.");
     assert_eq!(document.turns[0].at_ms, Some(1200));
 }
 

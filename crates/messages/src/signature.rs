@@ -23,7 +23,7 @@ pub struct Signature {
 
 impl Signature {
     /// `None` where the event has none of the three: what is half there fails when it is looked at.
-    pub fn of(key: Option<String>, at: Option<String>, mac: Option<String>) -> Option<Self> {
+    pub fn from_parts(key: Option<String>, at: Option<String>, mac: Option<String>) -> Option<Self> {
         if key.is_none() && at.is_none() && mac.is_none() {
             return None;
         }

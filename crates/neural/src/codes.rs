@@ -58,7 +58,7 @@ impl Codes {
         assert_eq!(input.len() / self.inputs, out.len() / self.outputs, "the result has room");
         let library = Library::new();
         let mut steps = Vec::with_capacity(input.len());
-        let grids: Vec<Grid> = input.chunks_exact(self.inputs).map(|row| Grid::of(row, &mut steps)).collect();
+        let grids: Vec<Grid> = input.chunks_exact(self.inputs).map(|row| Grid::quantize(row, &mut steps)).collect();
         let blocks = steps.chunks(LIBRARY_ROWS * self.inputs);
         let blocks = blocks.map(|rows| NdTensorView::from_data([rows.len() / self.inputs, self.inputs], rows));
         let blocks: Vec<_> = blocks.map(|rows| library.prepack_a(rows)).collect();
@@ -99,7 +99,7 @@ impl Panel {
 
 impl Grid {
     /// Appends the row's numbers as steps.
-    fn of(row: &[f32], steps: &mut Vec<u8>) -> Self {
+    fn quantize(row: &[f32], steps: &mut Vec<u8>) -> Self {
         let least = row.iter().copied().fold(f32::INFINITY, f32::min);
         let greatest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let step = ((greatest - least) / STEPS).max(f32::MIN_POSITIVE);

@@ -35,7 +35,7 @@ pub struct OutboxEvent {
 
 impl OutboxEvent {
     /// An event of the outbox; `None` when its body cannot be read, which is a defect.
-    pub(super) fn of(org: OrgId, pending: &ClaimedEvent) -> Option<Self> {
+    pub(super) fn from_claimed(org: OrgId, pending: &ClaimedEvent) -> Option<Self> {
         let mut data: Value = serde_json::from_slice(pending.body.as_deref()?).unwrap_or_else(|_| json!({"org": org}));
         let trace = data.as_object_mut().and_then(|fields| fields.remove(TRACEPARENT));
         let traceparent = trace.and_then(|trace| trace.as_str().map(str::to_owned));
@@ -44,7 +44,7 @@ impl OutboxEvent {
     }
 
     /// A quarantined message: its id and the reason's code, nothing else.
-    pub(super) fn of_notice(notice: &QuarantineNotice) -> Self {
+    pub(super) fn from_notice(notice: &QuarantineNotice) -> Self {
         let (quarantine_id, reason, organization_id) = (notice.id, notice.reason, notice.org);
         let data = json!(MessageQuarantined { quarantine_id, reason, organization_id });
         let id =
@@ -75,7 +75,7 @@ impl OutboxEvent {
 /// The metric's word for a type of event; `None` for one that the contract does not have.
 pub(super) fn label(kind: &str) -> Option<EventType> {
     let word = kind.strip_prefix(PREFIX)?.strip_suffix(".v1")?.replace('.', "_");
-    EventType::of_code(&word)
+    EventType::from_code(&word)
 }
 
 #[cfg(test)]

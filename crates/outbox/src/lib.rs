@@ -177,7 +177,8 @@ impl OutboxRelay {
         let full = pending.len() as i64 == WINDOW;
         let (events, gone): (Vec<_>, Vec<_>) =
             pending.into_iter().partition(|pending| pending.body.is_some() && !self.behind(pending));
-        let outgoing: Vec<OutboxEvent> = events.iter().filter_map(|pending| OutboxEvent::of(org, pending)).collect();
+        let outgoing: Vec<OutboxEvent> =
+            events.iter().filter_map(|pending| OutboxEvent::from_claimed(org, pending)).collect();
         anamnesis_core::failpoints::crash_at("events_claimed");
         let before = events.iter().map(|pending| (DeliveryProgress::after(&pending.taken), pending.attempts)).collect();
         let after = self.deliver(&outgoing, before).await;
@@ -212,7 +213,7 @@ impl OutboxRelay {
             None if progress.is_refused() => Delivery::Refused,
             None => Delivery::Ok,
         };
-        self.metrics.store.published.of((kind, outcome)).inc();
+        self.metrics.store.published.with_labels((kind, outcome)).inc();
     }
 
     /// The seeded bug of a watermark: whatever is older than the newest event that went out counts as gone out.
@@ -247,7 +248,7 @@ impl OutboxRelay {
     /// Delivers notices of quarantined messages; whether there may be more.
     async fn notices(&self) -> Result<bool, StoreError> {
         let notices = self.store.outbox().unnoticed(self.clock.now(), WINDOW).await?;
-        let outgoing: Vec<OutboxEvent> = notices.iter().map(OutboxEvent::of_notice).collect();
+        let outgoing: Vec<OutboxEvent> = notices.iter().map(OutboxEvent::from_notice).collect();
         if outgoing.is_empty() {
             return Ok(false);
         }

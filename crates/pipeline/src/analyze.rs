@@ -78,8 +78,8 @@ impl FieldRedactor {
         let RedactionError::ServiceAway(error) = error else {
             return Disposition::Quarantined(Reason::RedactionFailed);
         };
-        let failure = ServiceFailure::of_code(error.code()).unwrap_or(ServiceFailure::Refused);
-        self.metrics.redaction.services.of(failure).inc();
+        let failure = ServiceFailure::from_code(error.code()).unwrap_or(ServiceFailure::Refused);
+        self.metrics.redaction.services.with_labels(failure).inc();
         Disposition::Retry
     }
 
@@ -99,7 +99,7 @@ impl FieldRedactor {
     /// Counts what was taken out, and looks a last time at what is left.
     fn verified(&self, document: &Document, redacted: Redacted) -> Result<Redacted, Disposition> {
         for redaction in redacted.redactions() {
-            self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
+            self.metrics.redaction.findings.with_labels(InfoType::from_label(redaction.label)).inc();
         }
         let looked_at = if failpoints::leaks(&document.text) { document } else { redacted.document() };
         match self.redactor.count_residual_pii(looked_at, &self.people) {
@@ -158,7 +158,7 @@ impl Pipeline {
         let field_redactor = FieldRedactor {
             redactor: Arc::clone(redactor),
             surrogate,
-            people: Arc::clone(named.get_or_init(|| Arc::new(KnownPeople::of(identities(&admitted))))),
+            people: Arc::clone(named.get_or_init(|| Arc::new(KnownPeople::from_identities(identities(&admitted))))),
             metrics: Arc::clone(&self.metrics),
             span: admitted.span,
         };
@@ -168,7 +168,7 @@ impl Pipeline {
         let source = source_of(document);
         // A part in a language or script that redaction does not know is enough.
         if coverage::unread(&source.text).is_some() {
-            self.metrics.redaction.documents.of(RedactionOutcome::Unsupported).inc();
+            self.metrics.redaction.documents.with_labels(RedactionOutcome::Unsupported).inc();
             let sealed = self.config.unsupported_language == UnsupportedLanguage::StoreSealed;
             if !sealed || admitted.words.is_some() {
                 return Err(quarantined(Reason::UnsupportedLanguage));
@@ -283,7 +283,7 @@ impl Pipeline {
             Ok(redacted) if redacted.redactions().is_empty() => RedactionOutcome::Clean,
             Ok(_) => RedactionOutcome::Redacted,
         };
-        self.metrics.redaction.documents.of(outcome).inc();
+        self.metrics.redaction.documents.with_labels(outcome).inc();
     }
 
     /// Leaves out the findings that were read too doubtfully to be remembered.
@@ -294,12 +294,12 @@ impl Pipeline {
     /// The preferred name of the concept that a short text names as a whole.
     pub(super) fn concept_of(&self, org: OrgId, name: &str) -> Option<String> {
         let document = Document::plain(name, Language::Unknown);
-        let found = self.extractor(org)?.extract(&ExtractionInput::of(&document));
+        let found = self.extractor(org)?.extract(&ExtractionInput::new(&document));
         found.entities.into_iter().find(|e| e.span.len() * 2 >= name.len()).map(|e| e.value)
     }
 
     pub(super) fn extractor(&self, org: OrgId) -> Option<Arc<Extractor>> {
-        self.extracts.then(|| self.extractors.of(org))
+        self.extracts.then(|| self.extractors.get(org))
     }
 
     /// Version of the extractor, stored with its findings.
@@ -331,7 +331,7 @@ fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
 fn identifiers_of(reading: &DocumentReading, redacted: &Redacted) -> Vec<ExternalFinding> {
     let replaced = |span: &Span| redacted.redactions().iter().any(|one| one.redacted.contains(span));
     let read = reading.identifiers(&redacted.document().text).into_iter().filter(|one| !replaced(&one.span));
-    read.filter_map(|one| ExternalFinding::of_reader(one.span, &one.kind, f64::from(one.probability))).collect()
+    read.filter_map(|one| ExternalFinding::from_reader(one.span, &one.kind, f64::from(one.probability))).collect()
 }
 
 /// The dates of the original text, at their positions in the redacted text. Only their typed values are passed on.

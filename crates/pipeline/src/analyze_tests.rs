@@ -12,7 +12,7 @@ use anamnesis_redaction::remote::RemoteError;
 /// The guard of a message under the policy of an organisation without other rules.
 pub(crate) fn field_redactor() -> FieldRedactor {
     let redactors = Redactors::built_in();
-    let redactor = redactors.of(OrgId(Uuid::from_u128(9)), "safe_harbor").unwrap();
+    let redactor = redactors.get(OrgId(Uuid::from_u128(9)), "safe_harbor").unwrap();
     FieldRedactor {
         redactor: Arc::clone(redactor),
         surrogate: [3; 32],
@@ -55,7 +55,7 @@ fn an_unreachable_service_is_a_retry_and_any_other_failure_a_quarantine() {
     let field_redactor = field_redactor();
     assert_eq!(field_redactor.failed(&RedactionError::ServiceAway(RemoteError::Overloaded)), Disposition::Retry);
     let counted: u64 =
-        ServiceFailure::ALL.iter().map(|one| field_redactor.metrics.redaction.services.of(*one).get()).sum();
+        ServiceFailure::ALL.iter().map(|one| field_redactor.metrics.redaction.services.with_labels(*one).get()).sum();
     assert_eq!(counted, 1);
     let quarantined = Disposition::Quarantined(Reason::RedactionFailed);
     for error in [RedactionError::Timeout, RedactionError::Offsets, RedactionError::Service(RemoteError::Document)] {

@@ -73,7 +73,7 @@ pub(crate) struct TraceIds {
 }
 
 impl TraceIds {
-    pub(super) fn of(envelope: &Envelope) -> Self {
+    pub(super) fn from_envelope(envelope: &Envelope) -> Self {
         Self {
             trace: envelope.traceparent.as_deref().and_then(|text| text.split('-').nth(1)).map(str::to_owned),
             id: Some(envelope.id.clone()),

@@ -61,7 +61,7 @@ impl DispositionCounts {
         *self.0.entry(disposition).or_default() += 1;
     }
 
-    pub fn of(&self, code: &str) -> u64 {
+    pub fn count(&self, code: &str) -> u64 {
         self.0.iter().filter(|(d, _)| d.code() == code).map(|(_, n)| n).sum()
     }
 
@@ -76,18 +76,18 @@ impl DispositionCounts {
 }
 
 pub(crate) fn count(metrics: &Metrics, queue: Queue, kind: MessageType, disposition: Disposition) {
-    metrics.ingest.received.of((queue, kind)).inc();
+    metrics.ingest.received.with_labels((queue, kind)).inc();
     let outcome = match disposition {
         Disposition::Stored => labels::Disposition::Stored,
         Disposition::Duplicate => labels::Disposition::Duplicate,
         Disposition::Ephemeral => labels::Disposition::Ephemeral,
         Disposition::Quarantined(reason) => {
-            metrics.ingest.quarantined.of(reason).inc();
+            metrics.ingest.quarantined.with_labels(reason).inc();
             labels::Disposition::Quarantined
         }
         Disposition::Retry | Disposition::Waits => labels::Disposition::Retried,
     };
-    metrics.ingest.processed.of((queue, kind, outcome)).inc();
+    metrics.ingest.processed.with_labels((queue, kind, outcome)).inc();
 }
 
 /// The metric's word for a type of message.

@@ -34,7 +34,7 @@ fn a_tally_adds_up_by_word_whatever_the_reason() {
     tally.add(Disposition::Stored);
     for (code, count) in [("stored", 2), ("duplicate", 1), ("ephemeral", 1), ("quarantined", 2), ("retry", 2), ("x", 0)]
     {
-        assert_eq!(tally.of(code), count, "{code}");
+        assert_eq!(tally.count(code), count, "{code}");
     }
     assert_eq!(tally.total(), 8);
     assert_eq!(tally.iter().count(), 7, "each reason has its own line");
@@ -47,15 +47,15 @@ fn every_message_is_counted_as_received_and_once_as_what_became_of_it() {
     for one in ALL {
         count(&metrics, Queue::Bulk, MessageType::Profile, one);
     }
-    assert_eq!(metrics.ingest.received.of((Queue::Bulk, MessageType::Profile)).get(), 6);
-    let outcome = |label| metrics.ingest.processed.of((Queue::Bulk, MessageType::Profile, label)).get();
+    assert_eq!(metrics.ingest.received.with_labels((Queue::Bulk, MessageType::Profile)).get(), 6);
+    let outcome = |label| metrics.ingest.processed.with_labels((Queue::Bulk, MessageType::Profile, label)).get();
     assert_eq!(outcome(labels::Disposition::Stored), 1);
     assert_eq!(outcome(labels::Disposition::Duplicate), 1);
     assert_eq!(outcome(labels::Disposition::Ephemeral), 1);
     assert_eq!(outcome(labels::Disposition::Quarantined), 1);
     assert_eq!(outcome(labels::Disposition::Retried), 2);
-    assert_eq!(metrics.ingest.quarantined.of(Reason::NoConsent).get(), 1);
-    assert_eq!(metrics.ingest.quarantined.of(Reason::Malformed).get(), 0);
+    assert_eq!(metrics.ingest.quarantined.with_labels(Reason::NoConsent).get(), 1);
+    assert_eq!(metrics.ingest.quarantined.with_labels(Reason::Malformed).get(), 0);
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl Pipeline {
                 continue;
             }
             for (p, passage) in entry.passages.iter().enumerate() {
-                let text = passage.span.of(&redacted.document().text);
+                let text = passage.span.slice(&redacted.document().text);
                 texts.push((
                     CacheKey { scope: entry.analyzed.admitted.scope, generation, text: passage.text_hash },
                     text,
@@ -106,8 +106,8 @@ impl Pipeline {
                 let id = message.document_id.0;
                 let (revision, ordinal) = (message.revision.to_be_bytes(), (n as u64).to_be_bytes());
                 let id = derive("passage", &[org.as_bytes(), who.as_bytes(), id.as_bytes(), &revision, &ordinal]);
-                let text = passage.span.of(&document.text);
-                let mut terms = known.of(text, document.language, analyzed.admitted.scope, patient);
+                let text = passage.span.slice(&document.text);
+                let mut terms = known.hash_terms(text, document.language, analyzed.admitted.scope, patient);
                 terms.extend(extraction.concepts(passage.span).into_iter().map(|name| patient.concept_term(name)));
                 terms.sort_unstable();
                 let text_hash = patient.text_hash(text);

@@ -78,7 +78,7 @@ impl EmbedObserver for EmbeddingMetrics {
 
     fn request(&self, seen: &EmbedRequest<'_>) {
         let metrics = &self.metrics.embedding;
-        metrics.requests.of(label(seen.outcome)).inc();
+        metrics.requests.with_labels(label(seen.outcome)).inc();
         metrics.truncated.inc_by(seen.truncated as u64);
         if seen.outcome != RequestOutcome::CircuitOpen {
             metrics.seconds.observe(seen.duration.as_secs_f64());
@@ -88,7 +88,7 @@ impl EmbedObserver for EmbeddingMetrics {
                 Purpose::Document => EmbeddingPurpose::Document,
                 Purpose::Query => EmbeddingPurpose::Query,
             };
-            metrics.texts.of(purpose).inc_by(seen.texts as u64);
+            metrics.texts.with_labels(purpose).inc_by(seen.texts as u64);
             metrics.tokens.inc_by(seen.tokens);
             self.metrics.spending.cost.inc_by(seen.tokens as f64 * self.price_per_token);
         }
@@ -125,12 +125,12 @@ mod tests {
                 truncated: 1,
                 duration: Duration::from_millis(20),
             });
-            assert_eq!(metrics.embedding.requests.of(label(*outcome)).get(), 1, "{outcome:?}");
+            assert_eq!(metrics.embedding.requests.with_labels(label(*outcome)).get(), 1, "{outcome:?}");
         }
         metered.held_back(Duration::from_secs(1));
         metered.circuit(true);
         let embedding = &metrics.embedding;
-        assert_eq!(embedding.texts.of(EmbeddingPurpose::Query).get(), 3);
+        assert_eq!(embedding.texts.with_labels(EmbeddingPurpose::Query).get(), 3);
         assert_eq!((embedding.tokens.get(), embedding.truncated.get()), (500_000, RequestOutcome::ALL.len() as u64));
         assert!((metrics.spending.cost.get() - 0.01).abs() < 1e-12);
         assert_eq!(embedding.seconds.get_sample_count(), RequestOutcome::ALL.len() as u64 - 1);

@@ -74,7 +74,7 @@ impl Extractors {
     }
 
     /// The rules of an organisation.
-    pub fn of(&self, organization: OrgId) -> Arc<Extractor> {
+    pub fn get(&self, organization: OrgId) -> Arc<Extractor> {
         let own = self.own.get(&organization).or(self.usual.as_ref());
         own.map_or_else(Extractor::shared, Arc::clone)
     }
@@ -118,12 +118,12 @@ mod tests {
         let all = lexicon(&folder, "all", "ssri\tzumbatrol\t-\tzumbatrol");
         let own = lexicon(&folder, "own", "ssri\tfloxomar\t-\tfloxomar");
         let extractors = Extractors::load(&config(&[&all], &[&own])).unwrap();
-        let version = |org: &str| extractors.of(org.parse().unwrap()).version().to_owned();
+        let version = |org: &str| extractors.get(org.parse().unwrap()).version().to_owned();
         let (listed, other) = (version(ORG), version("5f3b1c52-6d0e-4c43-9a55-0a4f6c1d2e40"));
         assert!(listed.starts_with(&other) && listed.contains("+own.") && other.contains("+all."), "{listed} {other}");
         let fast = ExtractionConfig { profile: ReadingProfile::Fast, ..ExtractionConfig::default() };
         let none = Extractors::load(&fast).unwrap();
-        assert!(Arc::ptr_eq(&none.of(ORG.parse().unwrap()), &Extractor::shared()), "nothing is compiled twice");
+        assert!(Arc::ptr_eq(&none.get(ORG.parse().unwrap()), &Extractor::shared()), "nothing is compiled twice");
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl<'a> FindingBuilder<'a> {
         let source_entity = origin.entity.as_deref().map(|who| entity(who, keys)).or(proxy);
         let redacted = work.analyzed.text.as_deref().map(|(redacted, _)| redacted);
         let text = redacted.and_then(|redacted| text_hash(redacted, keys));
-        let pages = redacted.and_then(|redacted| PageIndex::of(document, redacted));
+        let pages = redacted.and_then(|redacted| PageIndex::from_document(document, redacted));
         Self { document, work, keys, now, version, origin, source_entity, text, pages }
     }
 
@@ -124,9 +124,9 @@ impl<'a> FindingBuilder<'a> {
     /// Whether a denial covers all time until then, by the words around it.
     fn is_for_all_time(&self, e: &Entity) -> bool {
         let text = self.text();
-        let before = Span::new(e.evidence.start.min(e.span.start), e.span.start).of(text);
-        let after = Span::new(e.span.end, e.evidence.end.max(e.span.end)).of(text);
-        denies_for_all_time(before, e.span.of(text), after)
+        let before = Span::new(e.evidence.start.min(e.span.start), e.span.start).slice(text);
+        let after = Span::new(e.span.end, e.evidence.end.max(e.span.end)).slice(text);
+        denies_for_all_time(before, e.span.slice(text), after)
     }
 
     fn entity(&self, e: &Entity) -> Option<NewFinding> {
@@ -140,7 +140,7 @@ impl<'a> FindingBuilder<'a> {
             person: e
                 .subject
                 .clone()
-                .or_else(|| kinship::of(self.text(), e).or_else(|| self.informant(e, teller)).map(str::to_owned)),
+                .or_else(|| kinship::detect(self.text(), e).or_else(|| self.informant(e, teller)).map(str::to_owned)),
             status: e.status.clone(),
             dose: e.dose.clone(),
             frequency: e.frequency.clone(),
@@ -151,7 +151,7 @@ impl<'a> FindingBuilder<'a> {
             reaction: e.reaction.as_ref().map(|reaction| reaction.name.clone()),
             at: e.at,
             measured: e.measured.clone(),
-            mention: e.span.of(self.text()).to_owned(),
+            mention: e.span.slice(self.text()).to_owned(),
             never: e.context.negated && self.is_for_all_time(e),
             source_entity: self.source_entity.clone(),
             file: None,
@@ -160,11 +160,11 @@ impl<'a> FindingBuilder<'a> {
             derived_from: Vec::new(),
         };
         let ending = matches!(e.status.as_deref(), Some("stopped" | "declined" | "resolved" | "ended"));
-        let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
+        let polarity = Polarity::from_negated(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
         let interpreted =
             e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
         let historical = e.context.temporality == Temporality::Historical;
-        let class = match Class::of_finding(e.kind) {
+        let class = match Class::from_finding(e.kind) {
             // A symptom of the past is history, not a state to be asked about in two days.
             Class::TimeBoundState if historical => Class::Event,
             class => class,
@@ -214,7 +214,7 @@ impl<'a> FindingBuilder<'a> {
         };
         let words = FindingWords {
             concept: EVERY.to_owned(),
-            mention: span.of(self.text()).to_owned(),
+            mention: span.slice(self.text()).to_owned(),
             never: false,
             ..FindingWords::default()
         };
@@ -239,7 +239,7 @@ impl<'a> FindingBuilder<'a> {
     fn hypothesis(&self, h: &Hypothesis) -> Option<NewFinding> {
         let words = FindingWords {
             concept: h.text.clone(),
-            mention: h.evidence.of(self.text()).to_owned(),
+            mention: h.evidence.slice(self.text()).to_owned(),
             never: false,
             ..FindingWords::default()
         };
@@ -264,7 +264,7 @@ impl<'a> FindingBuilder<'a> {
     }
 
     fn finding(&self, parts: FindingParts) -> Option<NewFinding> {
-        let quote = parts.evidence.of(self.text());
+        let quote = parts.evidence.slice(self.text());
         if quote.is_empty() || !self.text().contains(quote) {
             return None;
         }
@@ -357,7 +357,7 @@ pub(crate) fn attribute_hashes(
         person: words.person.as_deref(),
         date: words.date.as_deref(),
         value: words.value.as_deref(),
-        ..FactParts::of(kind, &words.concept)
+        ..FactParts::new(kind, &words.concept)
     };
     let attribute = keys.hash("attribute", &of.attribute());
     // A medicine that was only proposed or refused has another attribute: it neither confirms nor contradicts one that

@@ -40,7 +40,7 @@ fn every_finding_quotes_the_sentence_that_states_it() {
     assert!(found.len() >= 3, "{found:?}");
     for finding in &found {
         let evidence = finding.evidence.as_ref().unwrap();
-        assert_eq!(evidence.quote, evidence.span.of(text), "{finding:?}");
+        assert_eq!(evidence.quote, evidence.span.slice(text), "{finding:?}");
         assert!(evidence.quote.contains(&finding.words.mention));
         assert_eq!(
             (finding.assertion.asserted_at, finding.assertion.recorded_at),

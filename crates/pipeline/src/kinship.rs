@@ -7,7 +7,7 @@ use anamnesis_extraction::Entity;
 /// The relation of a relative, by one name for all spellings in both languages. It is the last word for a relative
 /// before the mention in its evidence, otherwise the first one after it, otherwise the last one in its line, which may
 /// be a title or an earlier clause. `None` for other people, and if no word names the relation.
-pub(super) fn of(text: &str, e: &Entity) -> Option<&'static str> {
+pub(super) fn detect(text: &str, e: &Entity) -> Option<&'static str> {
     if e.context.experiencer != Experiencer::Family {
         return None;
     }

@@ -140,7 +140,7 @@ impl Pipeline {
         let parents: Vec<MemoryId> =
             parents.filter(|parent| parent.trust < Trust::T4).map(|parent| parent.id).collect();
         let body = message(scope, legacy, importer, id, parents).to_string().into_bytes();
-        match self.run(vec![RawMessage::of(body)]).await.first().copied() {
+        match self.run(vec![RawMessage::from_body(body)]).await.first().copied() {
             Some(Disposition::Stored | Disposition::Duplicate) => {}
             other => return Ok(ImportOutcome::Refused(other.unwrap_or(Disposition::Retry))),
         }
@@ -204,7 +204,7 @@ impl Pipeline {
             ..command(scope, what, one.importer.by, at)
         };
         let body = serde_json::to_vec(&act).map_err(|_| Disposition::Retry)?;
-        match self.run(vec![RawMessage::of(body)]).await.first().copied() {
+        match self.run(vec![RawMessage::from_body(body)]).await.first().copied() {
             Some(Disposition::Stored | Disposition::Duplicate) => Ok(()),
             other => Err(other.unwrap_or(Disposition::Retry)),
         }

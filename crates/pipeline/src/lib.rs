@@ -214,13 +214,13 @@ impl Pipeline {
 
     /// The rules that an organisation's documents and questions are read with.
     pub fn extractor_of(&self, organization: OrgId) -> Arc<Extractor> {
-        self.extractors.of(organization)
+        self.extractors.get(organization)
     }
 
     /// The redactor of an organisation whose row names this policy: `None` for a policy that does not exist, which redacts
     /// nothing and stores nothing.
     pub fn redactor(&self, organization: OrgId, policy: &str) -> Option<&Arc<Redactor>> {
-        self.redactors.of(organization, policy)
+        self.redactors.get(organization, policy)
     }
 
     /// Processes a batch. One disposition per body, in order. Transient failures become [`Disposition::Retry`], those
@@ -261,7 +261,7 @@ impl Pipeline {
                 Ok(envelope) => {
                     self.count_unknown(&envelope);
                     message.sent_at = envelope.time.or(message.raw.sent_at);
-                    message.trace = TraceIds::of(&envelope);
+                    message.trace = TraceIds::from_envelope(&envelope);
                     message.organization = Some(envelope.organization());
                     message.patient = quarantine::patient_of(&envelope);
                     let entry = DecodedMessage { place, span: message.span.context(), envelope: Box::new(envelope) };

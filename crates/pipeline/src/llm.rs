@@ -74,7 +74,7 @@ impl Pipeline {
             read.iter_mut().filter(|read| !read.admitted.ephemeral && read.unread.is_none()).filter_map(|read| {
                 let message = read.admitted.document()?;
                 let (redacted, extraction) = read.text.as_deref_mut()?;
-                let rules = self.extractors.of(read.admitted.scope.org());
+                let rules = self.extractors.get(read.admitted.scope.org());
                 Some(async move {
                     let input = ExtractionInput {
                         document: redacted.document(),
@@ -96,8 +96,8 @@ impl Pipeline {
 
     fn count_model(&self, seen: &LlmReport) {
         let metrics = &self.metrics.extraction;
-        if let Some(outcome) = ModelOutcome::of_code(seen.outcome.code()) {
-            metrics.model_documents.of(outcome).inc();
+        if let Some(outcome) = ModelOutcome::from_code(seen.outcome.code()) {
+            metrics.model_documents.with_labels(outcome).inc();
         }
         metrics.model_added.inc_by(seen.added as u64);
         metrics.model_dropped.inc_by(seen.dropped as u64);

@@ -66,7 +66,7 @@ impl AdmittedMessage {
     /// Where the statements of its document come from.
     pub(crate) fn origin<'a>(&self, document: &'a DocumentSubmitted) -> StatementOrigin<'a> {
         let replaced = self.references.named.iter().find(|one| Some(one.id) == self.references.replaced);
-        StatementOrigin::of(document, self.references.parents().collect(), replaced.map(|one| one.trust))
+        StatementOrigin::from_document(document, self.references.parents().collect(), replaced.map(|one| one.trust))
     }
 }
 

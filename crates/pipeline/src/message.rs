@@ -41,12 +41,12 @@ pub struct RawMessage {
 
 impl RawMessage {
     /// A self-describing body, from a caller who has opened the store with its keys.
-    pub fn of(body: Vec<u8>) -> Self {
+    pub fn from_body(body: Vec<u8>) -> Self {
         Self { body: body.into(), ..Self::default() }
     }
 
     /// A body that describes itself, from a file.
-    pub fn of_file(body: Vec<u8>) -> Self {
+    pub fn from_file(body: Vec<u8>) -> Self {
         Self { body: body.into(), origin: MessageOrigin::Files, ..Self::default() }
     }
 }

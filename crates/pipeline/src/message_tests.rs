@@ -7,13 +7,13 @@ use crate::fixture::{admitted, command, document, document_message, envelope};
 
 #[test]
 fn a_body_comes_from_an_operator_unless_a_file_held_it() {
-    assert_eq!(RawMessage::of(vec![1]).origin, MessageOrigin::Operator);
-    assert_eq!(RawMessage::of_file(vec![1]).origin, MessageOrigin::Files);
+    assert_eq!(RawMessage::from_body(vec![1]).origin, MessageOrigin::Operator);
+    assert_eq!(RawMessage::from_file(vec![1]).origin, MessageOrigin::Files);
     assert_eq!(
-        (RawMessage::of(vec![1]).body, RawMessage::of_file(vec![1]).body),
+        (RawMessage::from_body(vec![1]).body, RawMessage::from_file(vec![1]).body),
         (Bytes::from(vec![1]), Bytes::from(vec![1]))
     );
-    assert!(RawMessage::of_file(vec![1]).attributes.is_none() && RawMessage::of(vec![1]).refused.is_none());
+    assert!(RawMessage::from_file(vec![1]).attributes.is_none() && RawMessage::from_body(vec![1]).refused.is_none());
 }
 
 #[test]

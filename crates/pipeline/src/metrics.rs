@@ -21,12 +21,12 @@ use anamnesis_store::records::{CommitCounts, MemoryChange};
 
 impl Pipeline {
     pub(super) fn observe(&self, stage: Stage, started: Instant) {
-        self.metrics.stages.seconds.of(stage).observe(started.elapsed().as_secs_f64());
+        self.metrics.stages.seconds.with_labels(stage).observe(started.elapsed().as_secs_f64());
     }
 
     /// As [`Self::observe`], for a stage whose parts were timed one by one.
     pub(super) fn observe_time(&self, stage: Stage, time: Duration) {
-        self.metrics.stages.seconds.of(stage).observe(time.as_secs_f64());
+        self.metrics.stages.seconds.with_labels(stage).observe(time.as_secs_f64());
     }
 
     /// Fields that the contract does not know.
@@ -39,13 +39,13 @@ impl Pipeline {
         for (kind, one) in done {
             disposition::count(&self.metrics, queue, kind, one);
             match one {
-                Disposition::Duplicate => self.metrics.store.conflicts.of(Conflict::Duplicate).inc(),
+                Disposition::Duplicate => self.metrics.store.conflicts.with_labels(Conflict::Duplicate).inc(),
                 Disposition::Quarantined(reason) => {
                     if let Some(stage) = stage_of(reason) {
-                        self.metrics.stages.errors.of((stage, ErrorClass::Permanent)).inc();
+                        self.metrics.stages.errors.with_labels((stage, ErrorClass::Permanent)).inc();
                     }
                     if reason == Reason::IdReused {
-                        self.metrics.store.conflicts.of(Conflict::Revision).inc();
+                        self.metrics.store.conflicts.with_labels(Conflict::Revision).inc();
                     }
                 }
                 Disposition::Stored | Disposition::Ephemeral | Disposition::Retry | Disposition::Waits => {}
@@ -59,31 +59,31 @@ impl Pipeline {
         let now = self.store.clock().now();
         for (sent, _) in done.filter(|(_, done)| *done == Disposition::Stored) {
             if let Some(sent) = sent {
-                self.metrics.ingest.lag.of(queue).observe((now - sent).as_seconds_f64().max(0.0));
+                self.metrics.ingest.lag.with_labels(queue).observe((now - sent).as_seconds_f64().max(0.0));
             }
         }
     }
 
     pub(super) fn count_cache(&self, hits: usize, texts: usize) {
-        self.metrics.embedding.cache.of(CacheResult::Hit).inc_by(hits as u64);
-        self.metrics.embedding.cache.of(CacheResult::Miss).inc_by(texts.saturating_sub(hits) as u64);
+        self.metrics.embedding.cache.with_labels(CacheResult::Hit).inc_by(hits as u64);
+        self.metrics.embedding.cache.with_labels(CacheResult::Miss).inc_by(texts.saturating_sub(hits) as u64);
     }
 
     pub(super) fn count_committed(&self, committed: &CommitCounts, started: Instant) {
         let (documents, findings, events) = (committed.documents, committed.findings, committed.events);
         tracing::debug!(documents, findings, events, "committed");
-        self.metrics.store.transactions.of(Transaction::Committed).inc();
+        self.metrics.store.transactions.with_labels(Transaction::Committed).inc();
         self.metrics.store.seconds.observe(started.elapsed().as_secs_f64());
         self.metrics.store.vectors.inc_by(committed.vectors as u64);
         for change in &committed.memories {
-            self.metrics.memory.writes.of((change.kind, outcome(change))).inc();
+            self.metrics.memory.writes.with_labels((change.kind, outcome(change))).inc();
             if let Some(transition) = transition(change) {
-                self.metrics.memory.transitions.of(transition).inc();
+                self.metrics.memory.transitions.with_labels(transition).inc();
             }
         }
         for code in &committed.contradictions {
-            let kind = ContradictionType::of_code(code).unwrap_or(ContradictionType::Clinical);
-            self.metrics.memory.contradictions.of(kind).inc();
+            let kind = ContradictionType::from_code(code).unwrap_or(ContradictionType::Clinical);
+            self.metrics.memory.contradictions.with_labels(kind).inc();
         }
     }
 
@@ -94,23 +94,25 @@ impl Pipeline {
             PipelineError::Embed(_) => (Stage::Embed, ErrorCode::Embedding, true),
         };
         let class = if transient { ErrorClass::Retryable } else { ErrorClass::Permanent };
-        self.metrics.stages.errors.of((stage, class)).inc();
-        self.metrics.memory.errors.of((Operation::Write, code)).inc();
+        self.metrics.stages.errors.with_labels((stage, class)).inc();
+        self.metrics.memory.errors.with_labels((Operation::Write, code)).inc();
     }
 
     /// A transaction that was rolled back.
     pub(super) fn count_rollback(&self, error: &StoreError) {
-        self.metrics.store.transactions.of(Transaction::RolledBack).inc();
+        self.metrics.store.transactions.with_labels(Transaction::RolledBack).inc();
         match error {
-            StoreError::Race => self.metrics.store.conflicts.of(Conflict::Serialization).inc(),
-            StoreError::Db(DbError::Transient("busy")) => self.metrics.store.conflicts.of(Conflict::Busy).inc(),
+            StoreError::Race => self.metrics.store.conflicts.with_labels(Conflict::Serialization).inc(),
+            StoreError::Db(DbError::Transient("busy")) => {
+                self.metrics.store.conflicts.with_labels(Conflict::Busy).inc()
+            }
             _ => {}
         }
     }
 
     /// A danger that a text states and does not deny.
     pub(super) fn count_risk(&self, class: RiskClass) {
-        self.metrics.memory.risks.of(risk_label(class)).inc();
+        self.metrics.memory.risks.with_labels(risk_label(class)).inc();
     }
 }
 

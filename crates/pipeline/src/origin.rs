@@ -24,7 +24,7 @@ pub(crate) struct StatementOrigin<'a> {
 }
 
 impl<'a> StatementOrigin<'a> {
-    pub(crate) fn of(document: &'a DocumentSubmitted, parents: Vec<Trust>, replaced: Option<Trust>) -> Self {
+    pub(crate) fn from_document(document: &'a DocumentSubmitted, parents: Vec<Trust>, replaced: Option<Trust>) -> Self {
         let provenance = document.provenance.as_ref();
         let reading = provenance.and_then(|p| p.source.as_ref()).map(|text| source::read(text));
         let stated = provenance.and_then(|p| p.source_type).or_else(|| reading.as_ref().map(|r| r.source_type));
@@ -54,7 +54,7 @@ impl<'a> StatementOrigin<'a> {
             Some(Speaker::Family) => Teller::Family,
             Some(Speaker::Agent) => Teller::Agent,
             Some(Speaker::Unknown) => Teller::Unknown,
-            None => Teller::of_document(self.document.document_type),
+            None => Teller::from_document(self.document.document_type),
         }
     }
 

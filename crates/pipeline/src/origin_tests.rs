@@ -19,7 +19,7 @@ fn signed() -> DocumentSubmitted {
 }
 
 fn origin(document: &DocumentSubmitted) -> StatementOrigin<'_> {
-    StatementOrigin::of(document, Vec::new(), None)
+    StatementOrigin::from_document(document, Vec::new(), None)
 }
 
 fn turns(speakers: &[Speaker]) -> Vec<Turn> {
@@ -95,7 +95,7 @@ fn a_source_in_words_names_another_entity() {
     assert_eq!(origin.entity.as_deref(), Some("claire"));
     assert_eq!(origin.source_type(Teller::Patient, false), SourceType::External);
     let nobody = submitted("chat_message", json!({}));
-    assert_eq!(StatementOrigin::of(&nobody, Vec::new(), None).entity, None);
+    assert_eq!(StatementOrigin::from_document(&nobody, Vec::new(), None).entity, None);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn words_made_from_an_inference_infer_and_are_trusted_no_more() {
         (vec![Trust::T1, Trust::T4], true, Trust::T4),
         (vec![Trust::T5, Trust::T2], true, Trust::T5),
     ] {
-        let origin = StatementOrigin::of(&chat, parents.clone(), None);
+        let origin = StatementOrigin::from_document(&chat, parents.clone(), None);
         assert_eq!(origin.infers(), infers, "{parents:?}");
         assert_eq!(origin.trust(SourceType::DirectExperience, Teller::Patient), trust, "{parents:?}");
         let class = if infers { Class::Inference } else { Class::Event };
@@ -118,7 +118,7 @@ fn words_made_from_an_inference_infer_and_are_trusted_no_more() {
 #[test]
 fn only_a_first_hand_word_is_better_known_than_what_it_replaces() {
     let chat = submitted("chat_message", json!({}));
-    let origin = StatementOrigin::of(&chat, Vec::new(), Some(Trust::T5));
+    let origin = StatementOrigin::from_document(&chat, Vec::new(), Some(Trust::T5));
     assert_eq!(origin.trust(SourceType::DirectExperience, Teller::Patient), Trust::T1);
     assert_eq!(origin.trust(SourceType::External, Teller::Family), Trust::T5);
 }

@@ -14,7 +14,7 @@ pub(crate) struct PageIndex {
 
 impl PageIndex {
     /// `None` for a document that is no file.
-    pub(crate) fn of(document: &DocumentSubmitted, redacted: &Redacted) -> Option<Self> {
+    pub(crate) fn from_document(document: &DocumentSubmitted, redacted: &Redacted) -> Option<Self> {
         let file = document.file.as_ref()?;
         let source = document.to_document();
         let places = CodePoints::new(&source.text);

@@ -20,7 +20,7 @@ fn uploaded(pages: &Value) -> DocumentSubmitted {
 
 fn redacted(document: &DocumentSubmitted) -> Redacted {
     let redactors = Redactors::built_in();
-    let redactor = redactors.of(OrgId(uuid::Uuid::from_u128(9)), "safe_harbor").unwrap();
+    let redactor = redactors.get(OrgId(uuid::Uuid::from_u128(9)), "safe_harbor").unwrap();
     redactor
         .redact_with_services(&document.to_document(), &KnownPeople::default(), &SurrogateKey::new([3; 32]))
         .unwrap()
@@ -29,7 +29,7 @@ fn redacted(document: &DocumentSubmitted) -> Redacted {
 #[test]
 fn a_document_that_is_no_file_has_no_pages() {
     let note = document("clinical_note", &json!({"text": SECOND}));
-    assert!(PageIndex::of(&note, &redacted(&note)).is_none());
+    assert!(PageIndex::from_document(&note, &redacted(&note)).is_none());
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_page_begins_at_its_first_word_after_redaction() {
     let redacted = redacted(&document);
     let text = &redacted.document().text;
     assert!(!text.contains("612 345 678"), "{text}");
-    let pages = PageIndex::of(&document, &redacted).unwrap();
+    let pages = PageIndex::from_document(&document, &redacted).unwrap();
     let begin: Vec<&str> = pages.starts().iter().map(|start| &text[*start..]).collect();
     assert_eq!(begin[0], text);
     assert!(begin[1].starts_with("Sigue con") && begin[2] == THIRD, "{begin:?}");
@@ -52,7 +52,7 @@ fn a_page_begins_at_its_first_word_after_redaction() {
 #[test]
 fn the_hash_of_a_file_has_one_spelling() {
     let document = uploaded(&json!([0]));
-    let pages = PageIndex::of(&document, &redacted(&document)).unwrap();
+    let pages = PageIndex::from_document(&document, &redacted(&document)).unwrap();
     assert_eq!(pages.sha256(), "ab".repeat(32));
     assert_eq!(pages.place(0).sha256, "ab".repeat(32));
 }
@@ -60,7 +60,7 @@ fn the_hash_of_a_file_has_one_spelling() {
 #[test]
 fn a_producer_without_pages_gives_a_file_and_no_page() {
     let document = uploaded(&Value::Null);
-    let pages = PageIndex::of(&document, &redacted(&document)).unwrap();
+    let pages = PageIndex::from_document(&document, &redacted(&document)).unwrap();
     assert!(pages.starts().is_empty());
     assert_eq!(pages.place(12).page, None);
 }

@@ -163,7 +163,7 @@ impl ProfileFindings<'_> {
         };
         let ending =
             matches!(status, MedicationStatus::Stopped | MedicationStatus::Completed | MedicationStatus::OnHold);
-        let polarity = Polarity::of(status == MedicationStatus::NotTaken);
+        let polarity = Polarity::from_negated(status == MedicationStatus::NotTaken);
         Ok(Some(self.finding(StatedFact {
             ending,
             polarity,
@@ -263,7 +263,7 @@ impl ProfileFindings<'_> {
 fn stated_fact(kind: EntityType, words: FindingWords, at: DateTime<Utc>) -> StatedFact {
     StatedFact {
         kind,
-        class: Class::of_finding(kind),
+        class: Class::from_finding(kind),
         words,
         polarity: Polarity::Affirmed,
         ending: false,

@@ -25,7 +25,7 @@ struct QuarantineMetadata {
 }
 
 impl QuarantineMetadata {
-    fn of(raw: &RawMessage, now: DateTime<Utc>) -> Self {
+    fn from_message(raw: &RawMessage, now: DateTime<Utc>) -> Self {
         let origin = match raw.origin.clone() {
             // A signature is held against the time at which the message came, however late it is offered again.
             MessageOrigin::Broker { user, received } => {
@@ -110,7 +110,7 @@ impl Pipeline {
             }
         }
         self.store.quarantined().quarantine(&[rejected]).await?;
-        self.metrics.ingest.quarantined.of(reason).inc();
+        self.metrics.ingest.quarantined.with_labels(reason).inc();
         match self.key_of(raw) {
             Some(key) => self.store.intake().end_attempts(None, &[key]).await,
             None => Ok(()),
@@ -135,7 +135,7 @@ impl Pipeline {
             (Some(named), "") => platform.hash("body", &[&raw.body, named]),
             (named, user) => platform.hash("body", &[&raw.body, named.as_deref().unwrap_or_default(), user.as_bytes()]),
         };
-        let attributes = QuarantineMetadata::of(&raw, self.store.clock().now()).written();
+        let attributes = QuarantineMetadata::from_message(&raw, self.store.clock().now()).written();
         let (reason, field) = (refusal.reason, refusal.field.clone());
         RejectedMessage { org, patient: None, message, reason, field, body: Some(raw.body.into()), attributes }
     }

@@ -11,14 +11,14 @@ fn broker(received: Option<&str>) -> MessageOrigin {
 }
 
 fn again(raw: &RawMessage, now: &str) -> RawMessage {
-    let kept = QuarantineMetadata::of(raw, instant(now)).written().unwrap();
+    let kept = QuarantineMetadata::from_message(raw, instant(now)).written().unwrap();
     RawMessage::kept(raw.body.to_vec(), Some(&kept)).unwrap()
 }
 
 #[test]
 fn a_message_keeps_its_endpoint_its_attributes_and_its_first_arrival() {
     let attributes = Some(Attributes { id: Some("m-7".to_owned()), ..Attributes::default() });
-    let raw = RawMessage { attributes, origin: broker(None), ..RawMessage::of(b"{}".to_vec()) };
+    let raw = RawMessage { attributes, origin: broker(None), ..RawMessage::from_body(b"{}".to_vec()) };
     let first = again(&raw, "2026-03-02T10:00:00Z");
     assert_eq!(first.origin, broker(Some("2026-03-02T10:00:00Z")));
     assert_eq!((&first.attributes, &first.body), (&raw.attributes, &raw.body));
@@ -27,7 +27,7 @@ fn a_message_keeps_its_endpoint_its_attributes_and_its_first_arrival() {
 
 #[test]
 fn a_file_and_an_operator_stay_what_they_were() {
-    for raw in [RawMessage::of(b"{}".to_vec()), RawMessage::of_file(b"{}".to_vec())] {
+    for raw in [RawMessage::from_body(b"{}".to_vec()), RawMessage::from_file(b"{}".to_vec())] {
         assert_eq!(again(&raw, "2026-03-02T10:00:00Z"), raw);
     }
 }

@@ -44,7 +44,7 @@ fn viewed(body: &[u8], redactor: &Redactor, key: &SurrogateKey) -> Option<Value>
     if let Ok(value) = &parsed {
         collect(value, false, &mut identity);
     }
-    let people = KnownPeople::of(vec![identity]);
+    let people = KnownPeople::from_identities(vec![identity]);
     let clean = |text: &str| -> Option<String> {
         let document = Document::plain(text, Language::Unknown);
         let redacted = redactor.redact_with_services(&document, &people, key).ok()?;

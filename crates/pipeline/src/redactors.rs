@@ -70,7 +70,7 @@ impl Redactors {
     }
 
     /// The redactor of an organisation whose row names this policy; `None` for a policy that does not exist.
-    pub fn of(&self, organization: OrgId, policy: &str) -> Option<&Arc<Redactor>> {
+    pub fn get(&self, organization: OrgId, policy: &str) -> Option<&Arc<Redactor>> {
         self.own.get(&organization).or_else(|| self.built_in.get(policy))
     }
 }
@@ -177,9 +177,9 @@ mod tests {
         let redactors = Redactors::load(&config("policy = \"strict\"")).unwrap();
         let (own, other): (OrgId, OrgId) =
             (ORG.parse().unwrap(), "5f3b1c52-6d0e-4c43-9a55-0a4f6c1d2e40".parse().unwrap());
-        assert!(redactors.of(own, "safe_harbor").unwrap().revision().starts_with("strict/"));
-        assert!(redactors.of(other, "safe_harbor").unwrap().revision().starts_with("safe_harbor/"));
-        assert!(redactors.of(other, "lenient").is_none());
+        assert!(redactors.get(own, "safe_harbor").unwrap().revision().starts_with("strict/"));
+        assert!(redactors.get(other, "safe_harbor").unwrap().revision().starts_with("safe_harbor/"));
+        assert!(redactors.get(other, "lenient").is_none());
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
         let revision = |text: &str| {
             std::fs::write(&path, text).unwrap();
             let redactors = Redactors::load(&config(&format!("custom = \"{}\"", path.display()))).unwrap();
-            redactors.of(ORG.parse().unwrap(), "safe_harbor").unwrap().revision()
+            redactors.get(ORG.parse().unwrap(), "safe_harbor").unwrap().revision()
         };
         let first = revision("[allow]\nwords = [\"one\"]");
         assert_ne!(first, revision("[allow]\nwords = [\"two\"]"));

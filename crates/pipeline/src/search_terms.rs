@@ -27,14 +27,14 @@ pub(super) struct TermCache {
 
 impl TermCache {
     /// The terms of a text under its patient's key, in order, with repetitions.
-    pub(crate) fn of(&mut self, text: &str, language: Language, scope: Scope, keys: &PatientKeys) -> Vec<i64> {
-        let stemming = Stemming::of(text, language);
+    pub(crate) fn hash_terms(&mut self, text: &str, language: Language, scope: Scope, keys: &PatientKeys) -> Vec<i64> {
+        let stemming = Stemming::for_text(text, language);
         let words = self.words.entry(stemming.language).or_default();
         let known = self.terms.entry(scope).or_default();
         let tokens = tokens(text);
         let mut found = Vec::with_capacity(tokens.len());
         for token in tokens.iter().filter(|token| token.kind != TokenKind::Punctuation) {
-            let word = token.span.of(text);
+            let word = token.span.slice(text);
             let number = match words.get(word) {
                 Some(number) => *number,
                 None => {
@@ -85,7 +85,7 @@ mod tests {
         ] {
             let keys = keys(who);
             let alone: Vec<i64> = stems(text, language).iter().map(|stem| keys.term(stem)).collect();
-            assert_eq!(terms.of(text, language, scope(who.into()), &keys), alone, "{text}");
+            assert_eq!(terms.hash_terms(text, language, scope(who.into()), &keys), alone, "{text}");
         }
     }
 }

@@ -244,7 +244,7 @@ impl Pipeline {
         for theme in metadata.themes.iter().flatten() {
             producer_themes.push(redactor.clean(theme)?);
         }
-        let pages = PageIndex::of(document, redacted);
+        let pages = PageIndex::from_document(document, redacted);
         let file = document.file.as_ref().zip(pages.as_ref()).map(|(f, pages)| -> Result<StoredFile, Disposition> {
             Ok(StoredFile {
                 name: redactor.clean(&f.name)?,
@@ -278,7 +278,7 @@ impl Pipeline {
             level: r.level,
             temporality: r.temporality,
             detail: RiskDetail { at: r.at, relation: r.relation.map(str::to_owned) },
-            quote: r.span.of(text).to_owned(),
+            quote: r.span.slice(text).to_owned(),
             span: r.span,
             file: pages.as_ref().map(|pages| pages.place(r.span.start)),
         });

@@ -138,8 +138,8 @@ mod tests {
     const ORG: Uuid = Uuid::from_u128(1);
     const PATIENT: Uuid = Uuid::from_u128(2);
 
-    fn of(body: &str) -> Vec<(Uuid, Uuid, Option<String>)> {
-        let found = mentions(&RawMessage::of(body.as_bytes().to_vec())).into_iter();
+    fn mentioned(body: &str) -> Vec<(Uuid, Uuid, Option<String>)> {
+        let found = mentions(&RawMessage::from_body(body.as_bytes().to_vec())).into_iter();
         found.map(|(org, patient, at)| (org.0, patient.0, at.map(|at| at.to_rfc3339()))).collect()
     }
 
@@ -148,14 +148,17 @@ mod tests {
         let ids = format!("\"organization_id\": \"{ORG}\", \"patient_id\":\"{PATIENT}\"");
         let noon = Some("2026-05-10T12:00:00+00:00".to_owned());
         let at = "\"occurred_at\": \"2026-05-10T07:00:00-05:00\"";
-        assert_eq!(of(&format!("{{{ids}, {at}, \"text\": 5}}")), [(ORG, PATIENT, noon.clone())]);
-        assert_eq!(of(&format!("{{\"data\": {{{ids}, {at}, \"text\": \"cut o")), [(ORG, PATIENT, noon.clone())]);
-        assert_eq!(of(&format!("{{{ids}}}")), [(ORG, PATIENT, None)]);
-        assert_eq!(of(&format!("{{{ids}, \"occurred_at\": \"ayer\"}}")), [(ORG, PATIENT, None)]);
+        assert_eq!(mentioned(&format!("{{{ids}, {at}, \"text\": 5}}")), [(ORG, PATIENT, noon.clone())]);
+        assert_eq!(mentioned(&format!("{{\"data\": {{{ids}, {at}, \"text\": \"cut o")), [(ORG, PATIENT, noon.clone())]);
+        assert_eq!(mentioned(&format!("{{{ids}}}")), [(ORG, PATIENT, None)]);
+        assert_eq!(mentioned(&format!("{{{ids}, \"occurred_at\": \"ayer\"}}")), [(ORG, PATIENT, None)]);
         let encoded = STANDARD.encode(format!("{{{ids}, {at}}}"));
-        assert_eq!(of(&format!("{{\"data_base64\": \"{encoded}\"}}")), [(ORG, PATIENT, noon)]);
-        assert_eq!(of("{\"patient_id\": \"nobody\"}"), []);
-        assert_eq!(of("no JSON at all"), []);
-        assert_eq!(of(&format!("{{\"organization_id\": \"{}\", \"patient_id\": \"{PATIENT}\"}}", Uuid::nil())), []);
+        assert_eq!(mentioned(&format!("{{\"data_base64\": \"{encoded}\"}}")), [(ORG, PATIENT, noon)]);
+        assert_eq!(mentioned("{\"patient_id\": \"nobody\"}"), []);
+        assert_eq!(mentioned("no JSON at all"), []);
+        assert_eq!(
+            mentioned(&format!("{{\"organization_id\": \"{}\", \"patient_id\": \"{PATIENT}\"}}", Uuid::nil())),
+            []
+        );
     }
 }

@@ -59,12 +59,12 @@ impl BrokerConnection {
         uri.query.heartbeat = Some(config.heartbeat_seconds.clamp(1, 60));
         uri.query.connection_timeout = Some(config.connect_timeout_ms);
         let properties = ConnectionProperties::default().with_connection_name(role.name().into());
-        let runtime = lapin::runtime::default_runtime().map_err(|error| BrokerError::of_handshake(&error))?;
+        let runtime = lapin::runtime::default_runtime().map_err(|error| BrokerError::from_handshake(&error))?;
         let connecting = Connection::connect_uri_with_config(uri, properties, tls(config)?, runtime);
         let connection = tokio::time::timeout(config.connect_timeout(), connecting)
             .await
             .map_err(|_| BrokerError::Late { step: "connect" })?
-            .map_err(|error| BrokerError::of_handshake(&error))?;
+            .map_err(|error| BrokerError::from_handshake(&error))?;
         Ok(Self { connection, answer: config.rpc_timeout(), prefix: config.prefix.clone() })
     }
 
@@ -114,14 +114,14 @@ impl BrokerConnection {
     ) -> Result<T, BrokerError> {
         match tokio::time::timeout(self.answer, answer).await {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(BrokerError::of(&error, &self.prefix)),
+            Ok(Err(error)) => Err(BrokerError::from_lapin(&error, &self.prefix)),
             Err(_) => Err(BrokerError::Late { step }),
         }
     }
 
     /// What the library says, as ours.
     pub(crate) fn error(&self, error: &lapin::Error) -> BrokerError {
-        BrokerError::of(error, &self.prefix)
+        BrokerError::from_lapin(error, &self.prefix)
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -88,7 +88,7 @@ impl BrokerError {
     }
 
     /// What the library says once a connection is open.
-    pub(crate) fn of(error: &lapin::Error, prefix: &str) -> Self {
+    pub(crate) fn from_lapin(error: &lapin::Error, prefix: &str) -> Self {
         let ErrorKind::ProtocolError(protocol) = error.kind() else { return Self::broken(error) };
         match protocol.get_id() {
             403 => Self::Forbidden { prefix: prefix.to_owned() },
@@ -101,7 +101,7 @@ impl BrokerError {
     }
 
     /// What the library says of a handshake: there a refusal is about the credentials.
-    pub(crate) fn of_handshake(error: &lapin::Error) -> Self {
+    pub(crate) fn from_handshake(error: &lapin::Error) -> Self {
         let ErrorKind::ProtocolError(protocol) = error.kind() else { return Self::broken(error) };
         match protocol.get_id() {
             403 => Self::Refused,

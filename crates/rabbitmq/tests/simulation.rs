@@ -47,7 +47,7 @@ async fn steps(number: u64) {
 }
 
 /// What the broker and the store hold. Survives the deaths of workers.
-struct World {
+struct SimulatedServers {
     fate: Fate,
     state: Mutex<State>,
 }
@@ -67,19 +67,19 @@ pub struct State {
 
 /// The channel of one generation; poisoned when it is over.
 struct Channel {
-    world: Arc<World>,
+    servers: Arc<SimulatedServers>,
     generation: u64,
 }
 
 #[async_trait]
 impl AckChannel for Channel {
     async fn ack(&self, tag: u64, multiple: bool) -> Result<bool, ChannelClosed> {
-        steps(self.world.fate.draw(3)).await;
-        let mut state = self.world.state.lock().unwrap();
+        steps(self.servers.fate.draw(3)).await;
+        let mut state = self.servers.state.lock().unwrap();
         if state.generation != self.generation {
             return Ok(false);
         }
-        match self.world.fate.draw(40) {
+        match self.servers.fate.draw(40) {
             // Lost on its way: the channel is over and the broker never knew.
             0 => return Ok(false),
             1 => return Err(ChannelClosed),
@@ -95,10 +95,10 @@ impl AckChannel for Channel {
 }
 
 /// Where retries go: taken, refused, or taken with the confirm lost.
-pub struct Exchange(Arc<World>);
+pub struct SimulatedExchange(Arc<SimulatedServers>);
 
 #[async_trait]
-impl MessagePublisher for Exchange {
+impl MessagePublisher for SimulatedExchange {
     async fn publish(&self, letters: &[OutboundMessage]) -> Vec<Result<(), BrokerError>> {
         steps(self.0.fate.draw(5)).await;
         let one = |outbound: &OutboundMessage| {
@@ -118,7 +118,7 @@ impl MessagePublisher for Exchange {
 }
 
 /// The pipeline and its store: an effect and the inbox row are one transaction, which may fail before or after it.
-struct Pipeline(Arc<World>);
+struct Pipeline(Arc<SimulatedServers>);
 
 impl Pipeline {
     fn commit(&self, number: u64) -> AckDecision {
@@ -167,26 +167,26 @@ impl MessageHandler for Pipeline {
 }
 
 /// One worker's life: it consumes until it is killed, drains, or has nothing more to do.
-async fn generation(world: &Arc<World>, tags: &mut u64) {
+async fn generation(servers: &Arc<SimulatedServers>, tags: &mut u64) {
     let (number, killed_after) = {
-        let mut state = world.state.lock().unwrap();
+        let mut state = servers.state.lock().unwrap();
         state.generation += 1;
         let back: Vec<(u64, OfferCounts)> = std::mem::take(&mut state.unacked).into_values().collect();
         for message in back {
             state.ready.push_front(message);
         }
-        (state.generation, world.fate.draw(120))
+        (state.generation, servers.fate.draw(120))
     };
     let stop = CancellationToken::new();
     let first = number == 1;
     let prefetch = 8;
-    let (from, source) = (*tags, Arc::clone(world));
+    let (from, source) = (*tags, Arc::clone(servers));
     let arrivals = stream::unfold(from, move |tag| {
-        let world = Arc::clone(&source);
+        let servers = Arc::clone(&source);
         async move {
             loop {
                 let next = {
-                    let mut state = world.state.lock().unwrap();
+                    let mut state = servers.state.lock().unwrap();
                     if state.generation != number {
                         return None;
                     }
@@ -205,10 +205,10 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
             }
         }
     });
-    let worker = Arc::new(worker(world, number, &stop));
+    let worker = Arc::new(worker(servers, number, &stop));
     let running = tokio::spawn(worker.run(Box::pin(arrivals)));
     steps(5 + killed_after * 4).await;
-    match world.fate.draw(3) {
+    match servers.fate.draw(3) {
         // Drained: what is in progress is finished.
         0 => {
             stop.cancel();
@@ -216,7 +216,7 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
         }
         // The line broke: the work goes on, its acknowledgements reach nobody.
         1 => {
-            world.state.lock().unwrap().generation += 1;
+            servers.state.lock().unwrap().generation += 1;
             stop.cancel();
             let _ = running.await;
         }
@@ -250,15 +250,15 @@ fn message(tag: u64, number: u64, offers: OfferCounts, redelivered: bool) -> Inb
     })
 }
 
-fn worker(world: &Arc<World>, generation: u64, stop: &CancellationToken) -> QueueWorker<Channel> {
+fn worker(servers: &Arc<SimulatedServers>, generation: u64, stop: &CancellationToken) -> QueueWorker<Channel> {
     let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(generation));
     QueueWorker {
         queue: Queue::Bulk,
         names: Names::new("t"),
         limits: QueueLimits { slots: 2, batch: 4, bytes: 1 << 20, linger: Duration::ZERO, retries: 30 },
-        handler: Arc::new(Pipeline(Arc::clone(world))),
-        publisher: Arc::new(Exchange(Arc::clone(world))),
-        acker: Acker::new(Channel { world: Arc::clone(world), generation }),
+        handler: Arc::new(Pipeline(Arc::clone(servers))),
+        publisher: Arc::new(SimulatedExchange(Arc::clone(servers))),
+        acker: Acker::new(Channel { servers: Arc::clone(servers), generation }),
         status: Arc::default(),
         metrics: metrics(),
         stop: stop.clone(),
@@ -278,18 +278,18 @@ fn metrics() -> Arc<Metrics> {
 async fn run(seed: u64) -> Result<(), String> {
     let state =
         State { ready: (0..MESSAGES).map(|number| (number, OfferCounts::default())).collect(), ..State::default() };
-    let world = Arc::new(World { fate: Fate(SeededEntropy::new(seed)), state: Mutex::new(state) });
+    let servers = Arc::new(SimulatedServers { fate: Fate(SeededEntropy::new(seed)), state: Mutex::new(state) });
     let mut tags = 0;
     for _ in 0..400 {
         {
-            let state = world.state.lock().unwrap();
+            let state = servers.state.lock().unwrap();
             if state.ready.is_empty() && state.unacked.is_empty() {
                 break;
             }
         }
-        generation(&world, &mut tags).await;
+        generation(&servers, &mut tags).await;
     }
-    let state = world.state.lock().unwrap();
+    let state = servers.state.lock().unwrap();
     let lost: Vec<u64> = (0..MESSAGES).filter(|n| !state.inbox.contains(n) && !state.quarantined.contains(n)).collect();
     let twice: Vec<&u64> = state.effects.iter().filter(|(_, times)| **times > 1).map(|(n, _)| n).collect();
     let left = state.ready.len() + state.unacked.len();

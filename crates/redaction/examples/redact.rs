@@ -7,7 +7,7 @@ fn main() -> Result<(), RedactionError> {
     let redactor = Redactor::builtin(RedactionPolicy::named("safe_harbor")?);
     // Whom the caller knows is found whatever the recognisers say.
     let patient = KnownIdentity { names: vec!["Ximena".to_owned()], ..KnownIdentity::default() };
-    let people = KnownPeople::of(vec![patient]);
+    let people = KnownPeople::from_identities(vec![patient]);
     let note = "Ximena vive en la calle Olmo 12 de Toledo. DNI 12345678Z. Toma litio desde 2019.";
     let document = Document::plain(note, Language::Spanish);
     let redacted = redactor.redact(&document, &people, &SurrogateKey::new([7; 32]))?;

@@ -33,7 +33,7 @@ pub(crate) fn apply(
             continue;
         }
         text.push_str(document.text.get(read..source.start).ok_or(RedactionError::Offsets)?);
-        let value = value(&found, source.of(&document.text), context, &fingerprinter);
+        let value = value(&found, source.slice(&document.text), context, &fingerprinter);
         let replacement = replacement(context.policy.operator(value.label), &found, &value, &fingerprinter, token_key);
         let redacted = Span::new(text.len(), text.len() + replacement.len());
         let (label, fingerprint) = (value.label, value.fingerprint);
@@ -65,7 +65,8 @@ fn value<'a>(
     fingerprinter: &Fingerprinter,
 ) -> MatchedValue<'a> {
     let label = label::public(found.label);
-    let subject = found.subject.clone().unwrap_or_else(|| normalized_value(label, found.span.of(&context.view.lower)));
+    let subject =
+        found.subject.clone().unwrap_or_else(|| normalized_value(label, found.span.slice(&context.view.lower)));
     MatchedValue { label, text, fingerprint: fingerprinter.fingerprint(label, &subject), language: context.language }
 }
 

@@ -84,7 +84,7 @@ impl CustomRecognisers {
         let file: CustomFile = toml::from_str(text)
             // One line only: an error must never quote the text of the file.
             .map_err(|error| CustomError::Form(error.message().lines().next().unwrap_or_default().to_owned()))?;
-        let version = hash::of(text.as_bytes()) as u32;
+        let version = hash::hash_bytes(text.as_bytes()) as u32;
         let mut custom = Self { version, ..Self::default() };
         for (at, written) in file.recogniser.into_iter().enumerate() {
             custom.recognisers.push(compile(written, &format!("recogniser[{at}]"))?);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     /// The findings of a file in a text.
-    fn of(file: &str, text: &str) -> Vec<String> {
+    fn findings(file: &str, text: &str) -> Vec<String> {
         let custom = CustomRecognisers::from_toml(file).unwrap();
         let found = crate::test_support::labelled(text, anamnesis_text::Language::Spanish, |context, found| {
             custom.find(context, found)
@@ -216,18 +216,18 @@ mod tests {
     #[test]
     fn custom_words_and_patterns_match_whole_words() {
         let words = "[[recogniser]]\nlabel = \"PERSON\"\nwords = [\"Zaraidá\", \"o.k\"]";
-        assert_eq!(of(words, "vino ZARAIDA hoy"), ["PERSON ZARAIDA"]);
-        assert!(of(words, "vino zaraidas hoy, oxk").is_empty(), "a part of a word, and a point that is one");
+        assert_eq!(findings(words, "vino ZARAIDA hoy"), ["PERSON ZARAIDA"]);
+        assert!(findings(words, "vino zaraidas hoy, oxk").is_empty(), "a part of a word, and a point that is one");
         let pattern = "[[recogniser]]\nlabel = \"MEDICAL_RECORD\"\npattern = \"exp-[0-9]{3}\"";
-        assert_eq!(of(pattern, "ver EXP-447 hoy"), ["MEDICAL_RECORD EXP-447"]);
-        assert!(of(pattern, "ver EXP-4471 hoy").is_empty());
+        assert_eq!(findings(pattern, "ver EXP-447 hoy"), ["MEDICAL_RECORD EXP-447"]);
+        assert!(findings(pattern, "ver EXP-4471 hoy").is_empty());
     }
 
     #[test]
     fn a_recogniser_with_keywords_asks_for_one_before_the_value() {
         let file = "[[recogniser]]\nlabel = \"LICENSE\"\npattern = \"[0-9]{4}\"\nkeywords = [\"Ficha\"]\nscore = 0.4";
-        assert_eq!(of(file, "ficha 4471 y 4472\n4473"), ["LICENSE 4471", "LICENSE 4472"]);
-        assert!(of(file, "hoja 4471").is_empty());
+        assert_eq!(findings(file, "ficha 4471 y 4472\n4473"), ["LICENSE 4471", "LICENSE 4472"]);
+        assert!(findings(file, "hoja 4471").is_empty());
     }
 
     #[test]

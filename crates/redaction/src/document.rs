@@ -121,7 +121,7 @@ impl<'a> DocumentContext<'a> {
         let own = self.tokens[at].span;
         let words = || line.iter().filter(|token| token.is_word() && token.span != own);
         let large = line.windows(2).filter(|pair| {
-            let inside = !matches!(pair[0].span.of(&self.view.plain), "." | "?" | "!" | ":" | "-" | "\"" | "]");
+            let inside = !matches!(pair[0].span.slice(&self.view.plain), "." | "?" | "!" | ":" | "-" | "\"" | "]");
             inside && pair[1].is_word() && pair[1].is_capitalized() && pair[1].span.len() > 1 && pair[1].span != own
         });
         let small = words().filter(|token| token.case == LetterCase::Lower).count();
@@ -135,12 +135,12 @@ impl<'a> DocumentContext<'a> {
 
     /// The folded, lower-case word under a token.
     pub fn lower(&self, token: &TextToken) -> &str {
-        token.span.of(&self.view.lower)
+        token.span.slice(&self.view.lower)
     }
 
     /// The folded word of a token, with its case.
     pub(crate) fn plain(&self, token: &TextToken) -> &str {
-        token.span.of(&self.view.plain)
+        token.span.slice(&self.view.plain)
     }
 
     /// Index of the first token that starts at or after a place of the view.
@@ -210,7 +210,7 @@ fn lacks_case(plain: &str, tokens: &[TextToken]) -> bool {
     let (mut words, mut large) = (0usize, 0usize);
     for pair in tokens.windows(2) {
         let inside = pair[0].kind != TextTokenKind::Break
-            && !matches!(pair[0].span.of(plain), "." | "?" | "!" | ":" | "-" | "\"");
+            && !matches!(pair[0].span.slice(plain), "." | "?" | "!" | ":" | "-" | "\"");
         if pair[1].kind == TextTokenKind::Word && inside && pair[1].span.len() > 1 {
             words += 1;
             large += usize::from(pair[1].is_capitalized());
@@ -225,7 +225,7 @@ const SENTENCE: usize = 40;
 /// A few words that begin with one capital and end with a full stop. Such a sentence names no person inside, and its
 /// first word is capitalised like any first word.
 fn is_one_written_sentence(plain: &str, tokens: &[TextToken], words: usize) -> bool {
-    let ends = tokens.last().is_some_and(|last| last.span.of(plain) == ".");
+    let ends = tokens.last().is_some_and(|last| last.span.slice(plain) == ".");
     ends && words < SENTENCE && tokens.first().is_some_and(|first| first.case == LetterCase::Title)
 }
 
@@ -368,7 +368,7 @@ mod tests {
             let part = context.part(Span::new(from, context.view.plain.len()), OpenFormField::default());
             assert_eq!(part.view.plain, "cuatro cinco [PERSON] seis siete ocho nueve");
             assert_eq!(part.plain(&part.tokens[0]), "cuatro");
-            assert_eq!(part.replaced[0].of(&part.view.plain), "[PERSON]");
+            assert_eq!(part.replaced[0].slice(&part.view.plain), "[PERSON]");
             assert_eq!(part.profile(), context.profile());
         });
     }
@@ -389,6 +389,6 @@ mod tests {
         let policy = RedactionPolicy::default();
         let context = DocumentContext::new(&document, &policy);
         assert_eq!((context.boundaries.len(), context.replaced.len()), (1, 0));
-        assert_eq!(context.boundaries[0].of(&context.view.plain), "\n");
+        assert_eq!(context.boundaries[0].slice(&context.view.plain), "\n");
     }
 }

@@ -135,7 +135,7 @@ pub(crate) fn cut(findings: Vec<PiiFinding>, boundaries: &[Span], plain: &str) -
 }
 
 fn push_piece(pieces: &mut Vec<PiiFinding>, found: &PiiFinding, span: Span, plain: &str) {
-    let text = span.of(plain);
+    let text = span.slice(plain);
     if !text.contains(|c: char| c.is_alphanumeric()) {
         return;
     }
@@ -189,7 +189,7 @@ mod tests {
     fn nothing_inside_a_wall_is_touched_and_both_sides_are() {
         let plain = "ab [X] cd";
         let pieces = cut(vec![found(0, 9, "A", DetectionLayer::Entity)], &[Span::new(3, 6)], plain);
-        assert_eq!(pieces.iter().map(|f| f.span.of(plain)).collect::<Vec<_>>(), ["ab", "cd"]);
+        assert_eq!(pieces.iter().map(|f| f.span.slice(plain)).collect::<Vec<_>>(), ["ab", "cd"]);
     }
 
     /// Findings by chance, of three labels and all layers.
@@ -260,7 +260,7 @@ mod tests {
         let mut whole = found(0, 16, "A", DetectionLayer::Entity);
         whole.value = Some(SideValue::Age(4));
         let pieces = cut(vec![whole.clone()], &[Span::new(3, 6), Span::new(9, 12)], plain);
-        assert_eq!(pieces.iter().map(|one| one.span.of(plain)).collect::<Vec<_>>(), ["ab", "cd"]);
+        assert_eq!(pieces.iter().map(|one| one.span.slice(plain)).collect::<Vec<_>>(), ["ab", "cd"]);
         assert!(pieces.iter().all(|one| one.value.is_none()));
         assert!(cut(vec![found(3, 6, "A", DetectionLayer::Entity)], &[Span::new(3, 6)], plain).is_empty());
         whole.span = Span::new(0, 2);

@@ -63,7 +63,7 @@ mod tests {
         let span = Span::new;
         assert_eq!(places, [(span(3, 6), span(3, 6)), (span(7, 8), span(7, 10)), (span(12, 15), span(14, 17))]);
         for one in &whole.redactions {
-            assert_eq!(one.redacted.of(&whole.document.text), one.replacement);
+            assert_eq!(one.redacted.slice(&whole.document.text), one.replacement);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::normalized::NormalizedText;
 use super::token::{TextToken, TextTokenKind};
-use anamnesis_linear_model::hash::{mix, of};
+use anamnesis_linear_model::hash::{hash_bytes, mix};
 
 /// The state of form fields at a position of a line: the words that may name one, and the open one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,7 +17,11 @@ impl OpenFormField {
     pub(crate) fn pass(&mut self, view: &NormalizedText, tokens: &[TextToken]) {
         let line = tokens.iter().rposition(|token| token.kind == TextTokenKind::Break).unwrap_or(0);
         for token in &tokens[line..] {
-            let word = if token.kind == TextTokenKind::Word { of(token.span.of(&view.lower).as_bytes()) } else { 0 };
+            let word = if token.kind == TextTokenKind::Word {
+                hash_bytes(token.span.slice(&view.lower).as_bytes())
+            } else {
+                0
+            };
             self.step(view, token, word);
         }
     }
@@ -29,7 +33,10 @@ impl OpenFormField {
                 *self = Self::default();
                 return None;
             }
-            TextTokenKind::Sign if token.span.of(&view.plain) == ":" && self.count > 0 && self.count <= FIELD_WORDS => {
+            // A colon after a few words opens the field that they name.
+            TextTokenKind::Sign
+                if token.span.slice(&view.plain) == ":" && self.count > 0 && self.count <= FIELD_WORDS =>
+            {
                 *self = Self { words: 0, count: 0, field: self.words };
                 return None;
             }
@@ -37,7 +44,9 @@ impl OpenFormField {
                 self.words = mix(2, self.words, word);
                 self.count += 1;
             }
-            TextTokenKind::Sign if matches!(token.span.of(&view.plain), "." | ";") => (self.words, self.count) = (0, 0),
+            TextTokenKind::Sign if matches!(token.span.slice(&view.plain), "." | ";") => {
+                (self.words, self.count) = (0, 0);
+            }
             _ => {}
         }
         Some(self.field)

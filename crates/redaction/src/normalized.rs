@@ -42,7 +42,7 @@ impl NormalizedText {
 
     /// Writes other ASCII characters, as many, over a span of such; every place stays where it is.
     pub(crate) fn mask(&mut self, span: Span, by: &str) {
-        if span.of(&self.plain).is_ascii() && by.is_ascii() && by.len() == span.len() {
+        if span.slice(&self.plain).is_ascii() && by.is_ascii() && by.len() == span.len() {
             self.plain.replace_range(span.start..span.end, by);
             self.lower.replace_range(span.start..span.end, &by.to_ascii_lowercase());
         }
@@ -69,8 +69,8 @@ impl NormalizedText {
     /// A stretch of this view as a view: it leads back to the same source.
     pub(crate) fn part(&self, span: Span) -> Self {
         Self {
-            plain: span.of(&self.plain).to_owned(),
-            lower: span.of(&self.lower).to_owned(),
+            plain: span.slice(&self.plain).to_owned(),
+            lower: span.slice(&self.lower).to_owned(),
             starts: self.starts[span.start..span.end].to_vec(),
             ends: self.ends[span.start..span.end].to_vec(),
         }
@@ -227,9 +227,9 @@ mod tests {
         let view = NormalizedText::new(text);
         assert_eq!(view.plain, "Inigo Perez fin");
         assert_eq!(view.lower, "inigo perez fin");
-        assert_eq!(view.source(Span::new(0, 5)).of(text), "Íñ\u{200B}igo");
-        assert_eq!(view.source(Span::new(6, 8)).of(text), "Pe\u{301}");
-        assert_eq!(view.source(Span::new(12, 15)).of(text), "ﬁn");
+        assert_eq!(view.source(Span::new(0, 5)).slice(text), "Íñ\u{200B}igo");
+        assert_eq!(view.source(Span::new(6, 8)).slice(text), "Pe\u{301}");
+        assert_eq!(view.source(Span::new(12, 15)).slice(text), "ﬁn");
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(view.from_source(text.len()), view.plain.len());
         let part = view.part(Span::new(1, 6));
         assert_eq!(part.plain, "nandu");
-        assert_eq!(part.source(Span::new(0, 5)).of(text), "ñandú");
+        assert_eq!(part.source(Span::new(0, 5)).slice(text), "ñandú");
         let end = view.plain.len();
         assert_eq!(view.source(Span::new(end, end)).start, text.len());
         assert_eq!(NormalizedText::new("").source(Span::new(0, 0)), Span::new(0, 0));

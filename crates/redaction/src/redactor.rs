@@ -278,7 +278,7 @@ impl Redactor {
             // The tagger took four digits after a word such as "chart" for a year, and they stay. A badge's or a card's do not.
             let is_year = |text: &str| text.len() == 4 && self.policy.keeps_years(text);
             let stays =
-                |one: &PiiFinding| one.label == label::MEDICAL_RECORD && is_year(one.span.of(&context.view.plain));
+                |one: &PiiFinding| one.label == label::MEDICAL_RECORD && is_year(one.span.slice(&context.view.plain));
             found.retain(|one| one.recognizer != "keyword_value" || !stays(one));
             // A finding that was examined and rejected because it names no person is no residual personal data.
             if !self.patterns_only {
@@ -301,7 +301,7 @@ impl Redactor {
         };
         let stays = |one: &PiiFinding| {
             !self.policy.takes(one.label)
-                || one.label == label::DATE && self.policy.keeps_years(one.span.of(plain)) && apart(one.span)
+                || one.label == label::DATE && self.policy.keeps_years(one.span.slice(plain)) && apart(one.span)
         };
         let taken = found.into_iter().filter(|finding| !stays(finding)).collect();
         merge(cut(taken, &context.boundaries, &context.view.plain))

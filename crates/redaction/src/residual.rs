@@ -68,7 +68,7 @@ fn at_signs(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let long =
         context.tokens.iter().filter(|token| token.kind == TextTokenKind::Sign && token.span.len() > LONG_STRETCH);
     let long: Vec<Span> =
-        long.map(|token| token.span).filter(|span| span.of(&context.view.plain).contains('@')).collect();
+        long.map(|token| token.span).filter(|span| span.slice(&context.view.plain).contains('@')).collect();
     for span in &long {
         found.push(PiiFinding::new(*span, label::HANDLE, "at_sign", 0.5, DetectionLayer::Residual));
     }

@@ -116,8 +116,8 @@ fn run(context: &DocumentContext<'_>, parts: &[SpokenNumber], found: &mut Vec<Pi
     let mut span = Span::new(first.span.start, last.span.end);
     let cue = announced(context, span.start);
     // Commas between whole numbers are a list ("cien, noventa y tres, ochenta y seis"), not one number.
-    let listed = span.of(lower).matches(',').count() >= parts.len().saturating_sub(1) && parts.len() > 1;
-    let long = digits >= LONG_RUN && !listed && !is_round(span.of(lower)) && !is_amount(lower, span.end);
+    let listed = span.slice(lower).matches(',').count() >= parts.len().saturating_sub(1) && parts.len() > 1;
+    let long = digits >= LONG_RUN && !listed && !is_round(span.slice(lower)) && !is_amount(lower, span.end);
     let Some(label) =
         cue.filter(|_| digits >= ANNOUNCED && !is_amount(lower, span.end)).or(long.then_some(label::PHONE))
     else {

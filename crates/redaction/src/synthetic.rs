@@ -79,18 +79,18 @@ fn title(lower: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(label: &'static str, text: &str, fingerprint: u64) -> Option<String> {
+    fn synthesize(label: &'static str, text: &str, fingerprint: u64) -> Option<String> {
         synthetic_value(&MatchedValue { label, text, fingerprint, language: Language::Spanish })
     }
 
     #[test]
     fn a_fake_has_the_form_of_the_real_one_and_is_the_same_each_time() {
-        let name = of(label::PERSON, "Ana Ruiz Gil", 77).unwrap();
-        assert_eq!((name.split(' ').count(), of(label::PERSON, "Ana Ruiz Gil", 77)), (3, Some(name)));
-        let id = of("ES_DNI", "12345678-Z", 5).unwrap();
+        let name = synthesize(label::PERSON, "Ana Ruiz Gil", 77).unwrap();
+        assert_eq!((name.split(' ').count(), synthesize(label::PERSON, "Ana Ruiz Gil", 77)), (3, Some(name)));
+        let id = synthesize("ES_DNI", "12345678-Z", 5).unwrap();
         assert!(id.len() == 10 && id.as_bytes()[8] == b'-' && id.ends_with(|c: char| c.is_ascii_uppercase()));
-        assert_ne!(of("ES_DNI", "12345678-Z", 5), of("ES_DNI", "12345678-Z", 6));
-        assert_eq!(of(label::DATE, "1/2/2020", 1), None);
+        assert_ne!(synthesize("ES_DNI", "12345678-Z", 5), synthesize("ES_DNI", "12345678-Z", 6));
+        assert_eq!(synthesize(label::DATE, "1/2/2020", 1), None);
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         let english = |label, text| {
             synthetic_value(&MatchedValue { label, text, fingerprint: 77 << 30, language: Language::English }).unwrap()
         };
-        let spanish = |label, text| of(label, text, 77 << 30).unwrap();
+        let spanish = |label, text| synthesize(label, text, 77 << 30).unwrap();
         assert!(english(label::ORGANIZATION, "x").ends_with(" Center"));
         assert!(spanish(label::ORGANIZATION, "x").starts_with("Centro "));
         assert!(
@@ -113,16 +113,17 @@ mod tests {
         assert!(spanish(label::IP_ADDRESS, "x").starts_with("192.0.2."));
         assert!(spanish(label::LOCATION, "x").starts_with(|c: char| c.is_uppercase()));
         for kind in [label::DATE, label::AGE, label::SEX, label::FAMILY, label::PROFESSION, label::POSTAL_CODE] {
-            assert_eq!(of(kind, "x", 1), None, "{kind}");
+            assert_eq!(synthesize(kind, "x", 1), None, "{kind}");
         }
     }
 
     #[test]
     fn a_name_has_up_to_three_words_and_differs_from_value_to_value() {
         for (text, words) in [("Ana", 1), ("Ana Ruiz", 2), ("Ana de Ruiz", 2), ("Ana Ruiz Gil Mota", 3), ("A", 1)] {
-            assert_eq!(of(label::PERSON, text, 9).unwrap().split(' ').count(), words, "{text}");
+            assert_eq!(synthesize(label::PERSON, text, 9).unwrap().split(' ').count(), words, "{text}");
         }
-        let names: std::collections::HashSet<_> = (0..50).filter_map(|draw| of(label::PERSON, "Ana", draw)).collect();
+        let names: std::collections::HashSet<_> =
+            (0..50).filter_map(|draw| synthesize(label::PERSON, "Ana", draw)).collect();
         assert!(names.len() > 40);
         assert_eq!(title("ana maría"), "Ana María");
         assert_eq!((pick(&[], 3), pick(&["a", "b"], 3)), ("", "b"));
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn other_values_keep_their_signs_and_the_kind_of_every_letter() {
-        let made = of("MX_CURP", "Ab1-ñÑ 9", 12345).unwrap();
+        let made = synthesize("MX_CURP", "Ab1-ñÑ 9", 12345).unwrap();
         let kind = |c: char| {
             if c.is_ascii_digit() {
                 '0'

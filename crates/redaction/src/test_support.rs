@@ -31,5 +31,5 @@ pub(crate) fn labelled(
     find: impl FnOnce(&DocumentContext<'_>, &mut Vec<PiiFinding>),
 ) -> Vec<(&'static str, String)> {
     assert!(text.is_ascii(), "places of the folded text are places of the text: {text}");
-    findings(text, language, find).into_iter().map(|one| (one.label, one.span.of(text).to_owned())).collect()
+    findings(text, language, find).into_iter().map(|one| (one.label, one.span.slice(text).to_owned())).collect()
 }

@@ -13,7 +13,12 @@ fn key() -> SurrogateKey {
 
 fn redact(text: &str, identities: &[KnownIdentity]) -> String {
     let document = Document::plain(text, Language::Unknown);
-    redactor().redact(&document, &KnownPeople::of(identities.to_vec()), &key()).unwrap().document().text.clone()
+    redactor()
+        .redact(&document, &KnownPeople::from_identities(identities.to_vec()), &key())
+        .unwrap()
+        .document()
+        .text
+        .clone()
 }
 
 fn person(name: &str) -> KnownIdentity {
@@ -100,15 +105,16 @@ fn offsets_lead_both_ways_and_turns_keep_their_words() {
     let turns =
         [(Speaker::Clinician, "¿Cómo está, Ramón?", None), (Speaker::Patient, "Soy Ramón Gómez, bien.", Some(7))];
     let document = Document::dialogue(turns, Language::Spanish);
-    let redacted = redactor().redact(&document, &KnownPeople::of(vec![person("Ramón Gómez")]), &key()).unwrap();
+    let redacted =
+        redactor().redact(&document, &KnownPeople::from_identities(vec![person("Ramón Gómez")]), &key()).unwrap();
     let after = redacted.document();
     for redaction in redacted.redactions() {
-        assert_eq!(redaction.redacted.of(&after.text), redaction.replacement);
-        assert!(redaction.source.of(&document.text).contains("Ramón"));
+        assert_eq!(redaction.redacted.slice(&after.text), redaction.replacement);
+        assert!(redaction.source.slice(&document.text).contains("Ramón"));
     }
     assert_eq!(after.turns.len(), 2);
-    assert!(after.turns[0].span.of(&after.text).starts_with("¿Cómo está, [PERSON_"));
-    assert!(after.turns[1].span.of(&after.text).ends_with("], bien."));
+    assert!(after.turns[0].span.slice(&after.text).starts_with("¿Cómo está, [PERSON_"));
+    assert!(after.turns[1].span.slice(&after.text).ends_with("], bien."));
 }
 
 #[test]
@@ -265,13 +271,17 @@ fn a_year_after_the_word_chart_stays_and_is_no_leak() {
         "(chart 2011): tolerated since",
     ] {
         let document = Document::plain(text, Language::Unknown);
-        let redacted = redactor().redact(&document, &KnownPeople::of(Vec::new()), &key()).unwrap();
+        let redacted = redactor().redact(&document, &KnownPeople::from_identities(Vec::new()), &key()).unwrap();
         assert_eq!(redacted.document().text, text);
-        assert_eq!(redactor().count_residual_pii(redacted.document(), &KnownPeople::of(Vec::new())), 0, "{text}");
+        assert_eq!(
+            redactor().count_residual_pii(redacted.document(), &KnownPeople::from_identities(Vec::new())),
+            0,
+            "{text}"
+        );
     }
     for text in ["badge 2041", "ssn ending in 1987", "extension 2015", "expediente 1998/2045", "MRN 19971"] {
         let document = Document::plain(text, Language::English);
-        assert!(redactor().count_residual_pii(&document, &KnownPeople::of(Vec::new())) > 0, "{text}");
+        assert!(redactor().count_residual_pii(&document, &KnownPeople::from_identities(Vec::new())) > 0, "{text}");
     }
     // A number that is no year is the record's.
     assert_eq!(redact("(chart 88123): rash", &[]), "(chart [MEDICAL_RECORD]): rash");

@@ -188,7 +188,7 @@ mod tests {
     fn words_numbers_and_signs_are_distinguished() {
         let text = "Dr. O'Neil, 50mg\npH";
         let found = tokens(text);
-        let parts: Vec<_> = found.iter().map(|t| t.span.of(text)).collect();
+        let parts: Vec<_> = found.iter().map(|t| t.span.slice(text)).collect();
         assert_eq!(parts, ["Dr", ".", "O'Neil", ",", "50", "mg", "\n", "pH"]);
         assert_eq!(found[2].case, LetterCase::Title);
         assert_eq!(found[7].case, LetterCase::Other);

@@ -27,7 +27,7 @@ impl Hasher for WordHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = self.0.rotate_left(5) ^ hash::of(bytes);
+        self.0 = self.0.rotate_left(5) ^ hash::hash_bytes(bytes);
     }
 
     /// The byte that ends a string carries no information.

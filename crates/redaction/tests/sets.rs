@@ -105,7 +105,7 @@ fn measure(name: &str, language: Language) -> Figures {
         let of_year = |text: &str| {
             ["late ", "early ", "mid ", "mid-"].iter().fold(text.to_owned(), |text, word| text.replace(word, ""))
         };
-        marked.gold.retain(|gold| !RedactionPolicy::default().keeps_years(&of_year(gold.of(&marked.text))));
+        marked.gold.retain(|gold| !RedactionPolicy::default().keeps_years(&of_year(gold.slice(&marked.text))));
         let found: Vec<Span> = redacted.redactions().iter().map(|redaction| redaction.source).collect();
         figures.add(&marked, &found);
     }
@@ -166,7 +166,7 @@ fn taken(text: &str, language: Language) -> Vec<String> {
     let redacted = redactor
         .redact(&Document::plain(text.to_owned(), language), &KnownPeople::default(), &SurrogateKey::new([9; 32]))
         .unwrap();
-    redacted.redactions().iter().map(|one| one.source.of(text).to_owned()).collect()
+    redacted.redactions().iter().map(|one| one.source.slice(text).to_owned()).collect()
 }
 
 #[test]
@@ -415,7 +415,8 @@ fn people_named_in_the_message_never_leak() {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         let marked = unmarked(row["marked"].as_str().unwrap());
         let document = Document::plain(marked.text.clone(), Language::Unknown);
-        let known = KnownPeople::of(row["known_identities"].as_array().unwrap().iter().map(identity).collect());
+        let known =
+            KnownPeople::from_identities(row["known_identities"].as_array().unwrap().iter().map(identity).collect());
         let redacted = redactor.redact(&document, &known, &SurrogateKey::new([9; 32])).unwrap();
         figures.add(&marked, &redacted.redactions().iter().map(|r| r.source).collect::<Vec<_>>());
     }
@@ -473,7 +474,7 @@ proptest! {
         let mut read = 0;
         for redaction in redacted.redactions() {
             prop_assert!(redaction.source.start >= read && text.get(redaction.source.start..redaction.source.end).is_some());
-            prop_assert_eq!(redaction.redacted.of(after), redaction.replacement.as_str());
+            prop_assert_eq!(redaction.redacted.slice(after), redaction.replacement.as_str());
             read = redaction.source.end;
         }
     }

@@ -39,7 +39,7 @@ pub(crate) struct QueryTerm(pub(crate) Vec<TermAlternative>);
 
 impl QueryTerm {
     /// A query word with these stems.
-    pub(crate) fn of(terms: impl IntoIterator<Item = i64>) -> Self {
+    pub(crate) fn from_stems(terms: impl IntoIterator<Item = i64>) -> Self {
         Self(terms.into_iter().map(|term| TermAlternative { terms: vec![term], weight: 1.0 }).collect())
     }
 }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn query(terms: &[i64]) -> Vec<QueryTerm> {
-        terms.iter().map(|term| QueryTerm::of([*term])).collect()
+        terms.iter().map(|term| QueryTerm::from_stems([*term])).collect()
     }
 
     fn all(query: &[QueryTerm], texts: &[&[i64]]) -> Vec<f64> {

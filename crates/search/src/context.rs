@@ -188,12 +188,12 @@ impl Recall {
             self.store.read().memories(scope, &MemoryFilter { states, ..MemoryFilter::default() }, when).await?;
         memories.retain(|m| m.kind != Kind::Raw && m.status.use_ != PermittedUse::History && !standing.contains(&m.id));
         for m in &memories {
-            self.metrics.recall.confidence.of(m.kind).observe(m.status.effective_confidence);
+            self.metrics.recall.confidence.with_labels(m.kind).observe(m.status.effective_confidence);
         }
         let mut asked: Vec<QueryTerm> = Vec::new();
         if let (Some(found), Some(keys)) = (found, self.store.read().keys_of(scope).await?) {
             asked = words(&keys, &found.query);
-            asked.extend(self.concept_terms(&keys, &found.query).into_iter().map(|term| QueryTerm::of([term])));
+            asked.extend(self.concept_terms(&keys, &found.query).into_iter().map(|term| QueryTerm::from_stems([term])));
         }
         Ok(ranked(&memories, &asked))
     }

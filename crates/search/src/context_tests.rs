@@ -169,7 +169,7 @@ fn the_words_of_the_query_come_first_then_trust_then_age() {
         statement(6, &[1], |m| m.status.rank_factor = 0.1),
     ];
     let order = |terms: &[i64]| -> Vec<u128> {
-        ranked(&all, &terms.iter().map(|term| QueryTerm::of([*term])).collect::<Vec<_>>())
+        ranked(&all, &terms.iter().map(|term| QueryTerm::from_stems([*term])).collect::<Vec<_>>())
             .iter()
             .map(|item| item.memory_id.0.as_u128())
             .collect()

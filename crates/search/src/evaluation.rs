@@ -56,7 +56,7 @@ pub struct RetrievalMetrics {
 
 impl RetrievalMetrics {
     /// All noughts for no questions.
-    pub fn of<'a>(answered: impl IntoIterator<Item = &'a JudgedQuery>) -> Self {
+    pub fn compute<'a>(answered: impl IntoIterator<Item = &'a JudgedQuery>) -> Self {
         let all: Vec<&JudgedQuery> = answered.into_iter().collect();
         let mean = |value: &dyn Fn(&JudgedQuery) -> f64| match all.len() {
             0 => 0.0,
@@ -94,24 +94,24 @@ mod tests {
     #[test]
     fn the_rank_of_the_first_answer_decides_hits_and_reciprocal_rank() {
         let all = [answered(&[None, Some(0)], 1), answered(&[None; 4], 1)];
-        let figures = RetrievalMetrics::of(&all);
+        let figures = RetrievalMetrics::compute(&all);
         assert_eq!((figures.questions, figures.hit_at_1, figures.hit_at_3, figures.mrr), (2, 0.0, 0.5, 0.25));
     }
 
     #[test]
     fn the_gain_is_whole_only_where_all_answers_come_first() {
-        assert!((RetrievalMetrics::of(&[answered(&[Some(1), Some(0)], 2)]).ndcg - 1.0).abs() < 1e-12);
-        assert!(RetrievalMetrics::of(&[answered(&[Some(1), None, Some(0)], 2)]).ndcg < 0.95);
+        assert!((RetrievalMetrics::compute(&[answered(&[Some(1), Some(0)], 2)]).ndcg - 1.0).abs() < 1e-12);
+        assert!(RetrievalMetrics::compute(&[answered(&[Some(1), None, Some(0)], 2)]).ndcg < 0.95);
         // The same answer twice is one.
-        let twice = RetrievalMetrics::of(&[answered(&[Some(0), Some(0)], 2)]).ndcg;
+        let twice = RetrievalMetrics::compute(&[answered(&[Some(0), Some(0)], 2)]).ndcg;
         assert!((0.5..0.7).contains(&twice), "{twice}");
     }
 
     #[test]
     fn no_questions_are_no_figures_and_nothing_counts_beyond_the_depth() {
-        assert_eq!(RetrievalMetrics::of(&[]), RetrievalMetrics::default());
+        assert_eq!(RetrievalMetrics::compute(&[]), RetrievalMetrics::default());
         let mut late = vec![None; DEPTH];
         late.push(Some(0));
-        assert_eq!(RetrievalMetrics::of(&[answered(&late, 1)]).hit_at_10, 0.0);
+        assert_eq!(RetrievalMetrics::compute(&[answered(&late, 1)]).hit_at_10, 0.0);
     }
 }

@@ -117,19 +117,19 @@ impl Recall {
             Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => ReadOutcome::Refused,
             Err(_) => ReadOutcome::Error,
         };
-        self.metrics.recall.reads.of((Endpoint::Context, outcome)).inc();
+        self.metrics.recall.reads.with_labels((Endpoint::Context, outcome)).inc();
         let code = match read {
             Err(RecallError::Redaction(_)) => ErrorCode::Redaction,
             Err(RecallError::Store(StoreError::Key(_) | StoreError::Open(_))) => ErrorCode::Key,
             Ok(_) | Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => return outcome,
             Err(RecallError::Store(_)) => ErrorCode::Store,
         };
-        self.metrics.memory.errors.of((Operation::Read, code)).inc();
+        self.metrics.memory.errors.with_labels((Operation::Read, code)).inc();
         outcome
     }
 
     fn observe(&self, retriever: Retriever, started: Instant) {
-        self.metrics.recall.seconds.of(retriever).observe(started.elapsed().as_secs_f64());
+        self.metrics.recall.seconds.with_labels(retriever).observe(started.elapsed().as_secs_f64());
     }
 }
 

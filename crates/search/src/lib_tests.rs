@@ -58,7 +58,7 @@ fn context(recall: &Recall, scope: Scope, query: Option<&str>) -> Result<Patient
 }
 
 fn reads(recall: &Recall, outcome: ReadOutcome) -> u64 {
-    recall.metrics.recall.reads.of((Endpoint::Context, outcome)).get()
+    recall.metrics.recall.reads.with_labels((Endpoint::Context, outcome)).get()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_demand_for_everything_is_refused_and_counted_before_the_patient_is_looked_u
     }
     assert_eq!(recall.metrics.recall.dumps_refused.get(), 2);
     assert_eq!(reads(&recall, ReadOutcome::Refused), 2);
-    assert_eq!(recall.metrics.memory.errors.of((Operation::Read, ErrorCode::Store)).get(), 0, "no error");
+    assert_eq!(recall.metrics.memory.errors.with_labels((Operation::Read, ErrorCode::Store)).get(), 0, "no error");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_read_that_failed_is_counted_by_what_failed() {
         (RecallError::Redaction(RedactionError::Timeout), ErrorCode::Redaction),
     ] {
         recall.count_read(&Err(error));
-        assert_eq!(recall.metrics.memory.errors.of((Operation::Read, code)).get(), 1, "{code:?}");
+        assert_eq!(recall.metrics.memory.errors.with_labels((Operation::Read, code)).get(), 1, "{code:?}");
     }
     assert_eq!(reads(&recall, ReadOutcome::Error), 3);
 }

@@ -38,7 +38,7 @@ impl Recall {
             return Ok(PreparedQuery::default());
         }
         let words = words(keys, &text);
-        let concepts = self.concept_terms(keys, &text).into_iter().map(|term| QueryTerm::of([term])).collect();
+        let concepts = self.concept_terms(keys, &text).into_iter().map(|term| QueryTerm::from_stems([term])).collect();
         Ok(PreparedQuery { redacted: text, words, concepts })
     }
 
@@ -67,7 +67,7 @@ impl Recall {
     /// The concepts that a short text names, as search terms.
     pub(super) fn concept_terms(&self, keys: &PatientKeys, text: &str) -> BTreeSet<i64> {
         let document = Document::plain(text, Language::Unknown);
-        let found = self.extractor.extract(&ExtractionInput::of(&document));
+        let found = self.extractor.extract(&ExtractionInput::new(&document));
         let whole = Span::new(0, document.text.len());
         found.concepts(whole).into_iter().map(|name| keys.concept_term(name)).collect()
     }

@@ -245,7 +245,7 @@ impl CitedDocuments {
     /// The deduction of a passage that is a question itself or has no certain memory.
     fn against(&self, candidates: &[PassageCandidate], place: usize) -> f64 {
         let c = &candidates[place];
-        let asks = self.document(c).is_some_and(|document| asks(c.span.of(&document.content.text)));
+        let asks = self.document(c).is_some_and(|document| asks(c.span.slice(&document.content.text)));
         let confidence = self.resting(c).map(|m| m.status.effective_confidence).fold(1.0, f64::min);
         DOUBT * (1.0 - confidence) + if asks { ASKS } else { 0.0 }
     }
@@ -255,7 +255,7 @@ impl CitedDocuments {
         let document = self.document(candidate).ok_or(StoreError::Race)?;
         let resting: Vec<&Memory> = self.resting(candidate).collect();
         let before = fused.place.checked_sub(1).map(|before| &candidates[before]).filter(|_| fused.parts.goes_on);
-        let before = before.map(|c| c.span.of(&document.content.text)).filter(|text| asks(text));
+        let before = before.map(|c| c.span.slice(&document.content.text)).filter(|text| asks(text));
         Ok(SearchHit { asked: before.map(str::to_owned), ..hit(fused, candidate, document, &resting, related) })
     }
 }
@@ -313,7 +313,7 @@ fn hit(
         keyword_only: named && !near,
         weak: !named && !near,
         asked: None,
-        fragment: c.span.of(&document.content.text).to_owned(),
+        fragment: c.span.slice(&document.content.text).to_owned(),
         start: c.span.start,
         end: c.span.end,
         use_: if c.document_type == DocumentType::Analysis && document.signed_by.is_none() {

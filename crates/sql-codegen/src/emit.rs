@@ -44,7 +44,7 @@ fn list(out: &mut String, all: &[(String, String, &SqlStatement)]) {
     for (file, module, statement) in all {
         let constant = statement.name.to_uppercase();
         let access = if matches!(statement.form, Form::Rows(..)) { ".sql()" } else { "" };
-        let columns = outputs::of(&statement.text).unwrap_or_default();
+        let columns = outputs::column_names(&statement.text).unwrap_or_default();
         let _ = writeln!(
             out,
             "        NamedStatement {{ name: {:?}, sql: {}{module}::{constant}{access}, columns: &{columns:?} }},",
@@ -129,7 +129,7 @@ fn swapped(ending: &str) -> Option<(&str, &str)> {
 
 /// The module of a statement: places of columns that are read, and the row that is written.
 fn places(statement: &SqlStatement, tables: &Tables, out: &mut String) -> Result<(), String> {
-    let outputs = outputs::of(&statement.text)?;
+    let outputs = outputs::column_names(&statement.text)?;
     let (columns, shared) = match &statement.form {
         Form::Row(columns) => (Some(columns), [].as_slice()),
         Form::Rows(columns, shared) => (Some(columns), shared.as_slice()),

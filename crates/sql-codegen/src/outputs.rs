@@ -4,7 +4,7 @@
 ///
 /// # Errors
 /// What is wrong: a column that is an expression without `AS name`, `*`, or two columns of one name.
-pub(crate) fn of(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn column_names(text: &str) -> Result<Vec<String>, String> {
     let words = top_level(text);
     let is = |at: usize, word: &str| words[at].1.eq_ignore_ascii_case(word);
     let verb = (0..words.len())

@@ -54,7 +54,7 @@ fn an_upsert_updates_every_column_but_its_key_and_the_first_instant() {
 
 #[test]
 fn columns_are_named_by_as_or_by_themselves() {
-    let columns = |sql| outputs::of(sql).unwrap();
+    let columns = |sql| outputs::column_names(sql).unwrap();
     assert_eq!(columns("SELECT m.id, coalesce(a, ', b') AS at FROM memory AS m"), ["id", "at"]);
     assert_eq!(columns("WITH a AS (SELECT x FROM y) SELECT DISTINCT z FROM a UNION SELECT w FROM b"), ["z"]);
     assert_eq!(
@@ -64,7 +64,7 @@ fn columns_are_named_by_as_or_by_themselves() {
     assert_eq!(columns("DELETE FROM t WHERE id IN (SELECT id FROM u) RETURNING id, n + 1 AS n"), ["id", "n"]);
     assert_eq!(columns("INSERT INTO t (a) SELECT b FROM u"), Vec::<String>::new());
     for wrong in ["SELECT count(*) FROM t", "SELECT * FROM t", "SELECT a, b.a FROM b", "SELECT a b FROM t"] {
-        assert!(outputs::of(wrong).is_err(), "{wrong}");
+        assert!(outputs::column_names(wrong).is_err(), "{wrong}");
     }
 }
 

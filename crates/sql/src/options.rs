@@ -65,7 +65,7 @@ impl Location {
     ///
     /// # Errors
     /// As [`PostgresOptions::new`].
-    pub fn of(config: &StoreConfig) -> Result<Self, DbError> {
+    pub fn from_config(config: &StoreConfig) -> Result<Self, DbError> {
         match config.url.expose_secret() {
             "" => Ok(Self::File(config.path.clone())),
             url => Ok(Self::Postgres(Box::new(PostgresOptions::new(url, &config.postgres)?))),

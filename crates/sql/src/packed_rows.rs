@@ -82,13 +82,13 @@ impl PackedRows {
 mod tests {
     use super::*;
 
-    fn of(cells: Vec<SqlValue>) -> PackedRows {
+    fn packed_row(cells: Vec<SqlValue>) -> PackedRows {
         PackedRows(Some(Row(cells)))
     }
 
     #[test]
     fn of_no_rows_every_column_is_empty() {
-        for none in [PackedRows(None), of(vec![SqlValue::Null])] {
+        for none in [PackedRows(None), packed_row(vec![SqlValue::Null])] {
             assert_eq!(none.uuids(0).unwrap(), Vec::<Uuid>::new());
             assert_eq!(none.ints(0).unwrap(), Vec::<i64>::new());
             assert_eq!(none.texts(0), Vec::<&str>::new());
@@ -100,14 +100,14 @@ mod tests {
     #[test]
     fn numbers_read_the_same_from_a_list_and_packed() {
         let packed: Vec<u8> = [-5i64, 7].iter().flat_map(|n| n.to_be_bytes()).collect();
-        assert_eq!(of(vec![SqlValue::Text("-5,7".to_owned())]).ints(0).unwrap(), [-5, 7]);
-        assert_eq!(of(vec![SqlValue::Blob(packed)]).ints(0).unwrap(), [-5, 7]);
+        assert_eq!(packed_row(vec![SqlValue::Text("-5,7".to_owned())]).ints(0).unwrap(), [-5, 7]);
+        assert_eq!(packed_row(vec![SqlValue::Blob(packed)]).ints(0).unwrap(), [-5, 7]);
     }
 
     #[test]
     fn only_the_wanted_terms_of_each_row_are_returned() {
         let packed: Vec<u8> = [0i64, 2, -5, 7, 3, 7, 7, 9].iter().flat_map(|n| n.to_be_bytes()).collect();
-        let held = of(vec![SqlValue::Blob(packed)]);
+        let held = packed_row(vec![SqlValue::Blob(packed)]);
         assert_eq!(held.terms(0, None).unwrap(), [vec![], vec![-5, 7], vec![7, 7, 9]]);
         assert_eq!(held.terms(0, Some(&[7].into())).unwrap(), [vec![], vec![7], vec![7, 7]]);
         assert_eq!(held.terms(0, Some(&[].into())).unwrap(), vec![Vec::<i64>::new(); 3]);
@@ -115,14 +115,14 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_and_never_cut() {
-        let odd = of(vec![SqlValue::Blob(vec![0; 9])]);
+        let odd = packed_row(vec![SqlValue::Blob(vec![0; 9])]);
         assert_eq!(odd.uuids(0), Err(DbError::Decode { index: 0 }));
         assert_eq!(odd.ints(0), Err(DbError::Decode { index: 0 }));
         assert_eq!(odd.similarities(0), Err(DbError::Decode { index: 0 }));
         for count in [1i64, -1] {
-            let short = of(vec![SqlValue::Blob(count.to_be_bytes().to_vec())]);
+            let short = packed_row(vec![SqlValue::Blob(count.to_be_bytes().to_vec())]);
             assert_eq!(short.terms(0, None), Err(DbError::Decode { index: 0 }));
         }
-        assert_eq!(of(vec![SqlValue::Text("1,x".to_owned())]).ints(0), Err(DbError::Decode { index: 0 }));
+        assert_eq!(packed_row(vec![SqlValue::Text("1,x".to_owned())]).ints(0), Err(DbError::Decode { index: 0 }));
     }
 }

@@ -4,7 +4,7 @@ use super::super::{Access, Database, Fault, Location, Sql};
 use super::*;
 use crate::fake_error_tests::FakeDatabaseError;
 
-fn of(code: &'static str, message: &'static str) -> DbError {
+fn database_error(code: &'static str, message: &'static str) -> DbError {
     error(&sqlx::Error::Database(Box::new(FakeDatabaseError {
         code: Some(code),
         message,
@@ -21,12 +21,15 @@ fn each_code_of_the_engine_is_one_decision_extended_or_not() {
         (&["10", "13", "14", "266", "3338"], DbError::Transient("disk")),
     ] {
         for code in codes {
-            assert_eq!(of(code, "SECRET"), expected, "{code}");
-            assert!(of(code, "").is_transient() && of(code, "").fault() == Fault::Store, "{code}");
+            assert_eq!(database_error(code, "SECRET"), expected, "{code}");
+            assert!(
+                database_error(code, "").is_transient() && database_error(code, "").fault() == Fault::Store,
+                "{code}"
+            );
         }
     }
     for (code, fault) in [("18", Fault::Rows), ("20", Fault::Rows), ("25", Fault::Rows), ("1", Fault::Unclear)] {
-        let error = of(code, "SECRET");
+        let error = database_error(code, "SECRET");
         assert_eq!(error, DbError::Other { code: code.to_owned() });
         assert_eq!(error.fault(), fault, "{code}");
     }
@@ -42,7 +45,7 @@ fn of_a_refused_row_only_names_of_the_schema_go_on() {
         ("CHECK constraint failed: kind IN ('a', 'ñ')", "kind IN a, "),
         ("", ""),
     ] {
-        assert_eq!(of("1555", message), DbError::Constraint { constraint: name.to_owned() }, "{message}");
+        assert_eq!(database_error("1555", message), DbError::Constraint { constraint: name.to_owned() }, "{message}");
     }
     assert_eq!(constraint(&"x".repeat(500)).len(), 120, "a name is never long");
 }

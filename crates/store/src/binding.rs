@@ -144,7 +144,7 @@ impl KeyStoreBinding<'_> {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             if let Some(row) = tx.fetch_optional(&sql::DOCUMENT, vec![org.0.into()]).await? {
                 let patient = scope(org, row.uuid(sql::document::PATIENT_ID)?)?;
-                let KeyLookup::Known(keys) = self.keys.find(&[patient]).await?.of(patient) else { continue };
+                let KeyLookup::Known(keys) = self.keys.find(&[patient]).await?.lookup(patient) else { continue };
                 let revision = u32::try_from(row.i64(sql::document::REVISION)?).map_err(|_| StoreError::Shape)?;
                 let cell = content_cell(row.uuid(sql::document::DOCUMENT_ID)?, revision);
                 let content = row.blob(sql::document::CONTENT_SEALED)?;
@@ -251,7 +251,7 @@ impl KeyStoreBinding<'_> {
     /// # Errors
     /// [`KeyError::Lost`] when only the store knows the patient; of the key store.
     pub async fn lookup(self, scope: Scope) -> Result<KeyLookup, StoreError> {
-        let lookup = self.keys.find(&[scope]).await?.of(scope);
+        let lookup = self.keys.find(&[scope]).await?.lookup(scope);
         if matches!(lookup, KeyLookup::Unknown)
             && !failpoints::is("absent_is_erased")
             && !self.knows(&[scope]).await?.is_empty()

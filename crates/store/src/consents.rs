@@ -86,7 +86,7 @@ pub(crate) fn consents(rows: &[RecordedConsent], keys: &PatientKeys) -> Consents
     }
     let named: HashMap<[u8; 32], ConsentScope> =
         ConsentScope::ALL.iter().map(|scope| (scope_hash(keys, scope.code()), *scope)).collect();
-    let meant = rows.iter().filter_map(|row| named.get(&row.scope_hash).map(|scope| row.of(*scope)));
+    let meant = rows.iter().filter_map(|row| named.get(&row.scope_hash).map(|scope| row.consent(*scope)));
     meant.collect()
 }
 
@@ -102,12 +102,13 @@ pub(crate) fn denying(rows: &[RecordedConsent], keys: &PatientKeys, at: DateTime
     let all = consents(rows, keys);
     let since = all.denied_since(ConsentScope::Memory, at)?;
     let memory = scope_hash(keys, ConsentScope::Memory.code());
-    let denies = |row: &&RecordedConsent| row.scope_hash == memory && all.decides(&row.of(ConsentScope::Memory), at);
+    let denies =
+        |row: &&RecordedConsent| row.scope_hash == memory && all.decides(&row.consent(ConsentScope::Memory), at);
     rows.iter().filter(denies).max_by_key(|row| row.id).map(|row| Denial { id: row.id, since })
 }
 
 impl RecordedConsent {
-    fn of(&self, scope: ConsentScope) -> Consent {
+    fn consent(&self, scope: ConsentScope) -> Consent {
         Consent { scope, provision: self.provision, from: self.from, until: self.until, stated_at: self.stated_at }
     }
 }
@@ -341,7 +342,7 @@ impl OrganizationStore<'_> {
             let known =
                 ConsentScope::ALL.iter().copied().find(|known| scope_hash(&keys, known.code()) == one.scope_hash);
             // Of equal ones one decides.
-            let decides = known.is_some_and(|known| all.decides(&one.of(known), now) && decided.insert(known));
+            let decides = known.is_some_and(|known| all.decides(&one.consent(known), now) && decided.insert(known));
             found.push(ConsentRow {
                 id: one.id,
                 scope: match known {

@@ -153,7 +153,7 @@ impl ErasureStore<'_> {
         let scope = request.scope;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
-        let mut receipts = self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, of(scope)).await?;
+        let mut receipts = self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, scope_args(scope)).await?;
         receipts.retain(|receipt| receipt.is_genuine);
         // A subject that was learned again after its erasure can be erased again, by another request.
         let same = |one: &&ErasureReceipt| match request.subject {
@@ -180,7 +180,7 @@ impl ErasureStore<'_> {
             return Ok(ErasureProgress::Done(whole.clone()));
         }
         if let ErasureSubject::Document(id) = request.subject
-            && tx.fetch_optional(&sql::ACCOUNT, [of(scope), vec![id.0.into()]].concat()).await?.is_some()
+            && tx.fetch_optional(&sql::ACCOUNT, [scope_args(scope), vec![id.0.into()]].concat()).await?.is_some()
         {
             return Ok(ErasureProgress::Derived);
         }
@@ -266,7 +266,7 @@ impl ErasureStore<'_> {
                 patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
                 let mut counts = BTreeMap::new();
                 for holding in HOLDINGS.iter() {
-                    *counts.entry(holding.table).or_insert(0) += tx.execute(holding.delete, of(scope)).await?;
+                    *counts.entry(holding.table).or_insert(0) += tx.execute(holding.delete, scope_args(scope)).await?;
                 }
                 counts
             }
@@ -281,7 +281,7 @@ impl ErasureStore<'_> {
         counts.retain(|_, count| *count > 0);
         self.end_erasure(&mut tx, request, &counts).await?;
         self.announce_erasure(&mut tx, request, &counts).await?;
-        let receipts = self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, of(scope)).await?;
+        let receipts = self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, scope_args(scope)).await?;
         tx.commit().await?;
         self.outbox_notifier.notify_org(scope.org());
         let own = receipts.iter().find(|one| one.request.id == request.id);
@@ -394,7 +394,7 @@ impl ErasureStore<'_> {
     pub async fn end_erasure_of_files(self, request: &ErasureRequest) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Organization(request.scope.org())).await?;
         let more = [request.id.into(), self.clock.now().into()];
-        tx.execute(&sql::END_OF_FILES, of(request.scope).into_iter().chain(more).collect()).await?;
+        tx.execute(&sql::END_OF_FILES, scope_args(request.scope).into_iter().chain(more).collect()).await?;
         Ok(tx.commit().await?)
     }
 }
@@ -422,10 +422,10 @@ pub(crate) async fn begin(tx: &mut Transaction, key: &PlatformKey, request: &Era
         mac,
         said_in.into(),
     ];
-    tx.execute(&sql::BEGIN, of(request.scope).into_iter().chain(more).collect()).await
+    tx.execute(&sql::BEGIN, scope_args(request.scope).into_iter().chain(more).collect()).await
 }
 
-fn of(scope: Scope) -> Vec<Arg> {
+fn scope_args(scope: Scope) -> Vec<Arg> {
     vec![scope.org().0.into(), scope.patient().0.into()]
 }
 

@@ -118,7 +118,7 @@ impl OutboxStore<'_> {
         for (event, sealed) in sealed {
             // Events without a patient: an erased one, whose key is gone, and the audit trail.
             let of_nobody = [COMPLETED, SEALED].contains(&event.event_type.as_str());
-            let found = Scope::new(org, event.patient).map(|scope| found.of(scope));
+            let found = Scope::new(org, event.patient).map(|scope| found.lookup(scope));
             let body = match found.unwrap_or(KeyLookup::Unknown) {
                 _ if of_nobody => self.keys.platform().open(event.id, &sealed).ok(),
                 KeyLookup::Known(keys) => keys.open(body_cell(event.id), &sealed).ok(),

@@ -52,7 +52,7 @@ impl OrganizationStore<'_> {
     /// # Errors
     /// Of the database; [`StoreError::Erased`] when the patient was erased.
     pub async fn privacy_report(self, scope: Scope, asked_by: Uuid) -> Result<PrivacyReport, StoreError> {
-        if matches!(self.keys.find(&[scope]).await?.of(scope), KeyLookup::Erased) {
+        if matches!(self.keys.find(&[scope]).await?.lookup(scope), KeyLookup::Erased) {
             return Err(StoreError::Erased);
         }
         let (of, now) = (vec![Arg::from(scope.org().0), scope.patient().0.into()], self.clock.now());

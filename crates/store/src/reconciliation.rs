@@ -80,7 +80,7 @@ pub async fn passage_differences(
     if !in_use.others_are_kept {
         let used = [active, in_use.building.unwrap_or(active)];
         let rows = tx.fetch_all(&sql::STRAY_VECTORS, with(&used)).await?;
-        found.stray = rows.iter().map(StoredVectorKey::of).collect::<Result<_, _>>()?;
+        found.stray = rows.iter().map(StoredVectorKey::from_row).collect::<Result<_, _>>()?;
     }
     Ok(found)
 }

@@ -48,7 +48,7 @@ pub struct DocumentContent {
 
 impl DocumentContent {
     /// A text of which nothing else is known.
-    pub fn of(text: impl Into<String>) -> Self {
+    pub fn from_text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 }

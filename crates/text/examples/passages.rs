@@ -14,6 +14,6 @@ fn main() {
     let session = Document::dialogue(turns, Language::English);
     for passage in passages(&session, 12) {
         let speaker = session.turns.iter().find(|turn| turn.span.overlaps(&passage.span)).map(|turn| turn.speaker);
-        println!("{speaker:?}: {}", passage.span.of(&session.text).replace('\n', " "));
+        println!("{speaker:?}: {}", passage.span.slice(&session.text).replace('\n', " "));
     }
 }

@@ -63,10 +63,10 @@ pub fn unread(text: &str) -> Option<Unread> {
         return Some(Unread::Script(span));
     }
     let lists = &*LISTS;
-    let mut whole = Votes::of(lists);
+    let mut whole = Votes::new(lists);
     for sentence in sentences_of(text) {
-        let mut votes = Votes::of(lists);
-        votes.count(sentence.of(text), lists);
+        let mut votes = Votes::new(lists);
+        votes.count(sentence.slice(text), lists);
         if votes.is_foreign(IN_A_SENTENCE, lists) {
             return Some(Unread::Language(sentence));
         }
@@ -85,7 +85,7 @@ struct Votes {
 }
 
 impl Votes {
-    fn of(lists: &Lists) -> Self {
+    fn new(lists: &Lists) -> Self {
         Self { words: 0, seen: HashSet::new(), foreign: vec![0; lists.languages], known: vec![0; lists.languages] }
     }
 

@@ -82,7 +82,7 @@ const SAMPLE_BYTES: usize = 4_000;
 /// The language of a text; `Unknown` where neither has more evidence. Looks at the first 4 kB.
 pub fn detect(text: &str) -> Language {
     let sample = &text[..text.floor_char_boundary(SAMPLE_BYTES.min(text.len()))];
-    decided(&LanguageVotes::of(sample), sample.len(), || sample.to_owned())
+    decided(&LanguageVotes::count(sample), sample.len(), || sample.to_owned())
 }
 
 /// The words of one language or the other in a text, counted once where it is read together with many others.
@@ -95,7 +95,7 @@ pub struct LanguageVotes {
 }
 
 impl LanguageVotes {
-    pub fn of(text: &str) -> Self {
+    pub fn count(text: &str) -> Self {
         let (mut spanish, mut english) = (0, 0);
         for word in text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')).filter(|w| !w.is_empty()) {
             let word = fold(word);
@@ -171,7 +171,7 @@ mod tests {
         let long = "Hoy ha venido la paciente con su madre y no quiere hablar de nada. ".repeat(70);
         for one in texts.into_iter().chain([long.as_str()]) {
             for other in texts {
-                let both = detect_both((one, &LanguageVotes::of(one)), (other, &LanguageVotes::of(other)));
+                let both = detect_both((one, &LanguageVotes::count(one)), (other, &LanguageVotes::count(other)));
                 assert_eq!(both, detect(&format!("{one}\n{other}")), "{one:.40} / {other}");
             }
         }

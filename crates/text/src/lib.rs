@@ -71,7 +71,7 @@ impl Span {
     }
 
     /// The text under the span; empty when the span does not fit the text.
-    pub fn of<'a>(&self, text: &'a str) -> &'a str {
+    pub fn slice<'a>(&self, text: &'a str) -> &'a str {
         text.get(self.start..self.end).unwrap_or("")
     }
 }

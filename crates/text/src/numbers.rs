@@ -242,7 +242,7 @@ fn parts(text: &str, language: Language) -> Vec<(Span, NumberPart)> {
         Language::Unknown => spanish.or(*english),
     };
     let mut parts = Vec::new();
-    let mut look = |span: Span| parts.extend(known(span.of(text)).and_then(of).map(|part| (span, part)));
+    let mut look = |span: Span| parts.extend(known(span.slice(text)).and_then(of).map(|part| (span, part)));
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -272,7 +272,7 @@ fn parts(text: &str, language: Language) -> Vec<(Span, NumberPart)> {
 fn split_hyphen(text: &str, token: Token) -> Vec<Span> {
     let mut out = Vec::new();
     let mut start = token.span.start;
-    for piece in token.span.of(text).split('-') {
+    for piece in token.span.slice(text).split('-') {
         if !piece.is_empty() {
             out.push(Span::new(start, start + piece.len()));
         }

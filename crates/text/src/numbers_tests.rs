@@ -48,9 +48,9 @@ fn digits_said_one_by_one_are_a_sequence() {
 fn a_number_knows_its_place() {
     let text = "toma ciento cincuenta miligramos y uno más";
     let found = number_words(text, Language::Spanish);
-    assert_eq!(found[0].span.of(text), "ciento cincuenta");
+    assert_eq!(found[0].span.slice(text), "ciento cincuenta");
     assert_eq!(found[0].value, Some(150.0));
-    assert_eq!(found[1].span.of(text), "uno");
+    assert_eq!(found[1].span.slice(text), "uno");
     assert_eq!(value_of("fifty", Language::English), Some(50.0));
     assert_eq!(value_of("fifty pills", Language::English), None);
 }
@@ -60,7 +60,7 @@ fn parts_plainly(text: &str) -> Vec<(Span, NumberPart)> {
     let words = tokens(text).into_iter().filter(|token| token.kind == TokenKind::Word);
     let pieces = words.flat_map(|token| split_hyphen(text, token));
     let part = |raw: &str| KNOWN.get(fold(raw).as_str()).and_then(|(spanish, english)| spanish.or(*english));
-    pieces.filter(|piece| piece.len() <= 16).filter_map(|piece| Some((piece, part(piece.of(text))?))).collect()
+    pieces.filter(|piece| piece.len() <= 16).filter_map(|piece| Some((piece, part(piece.slice(text))?))).collect()
 }
 
 proptest! {

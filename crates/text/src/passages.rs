@@ -64,7 +64,7 @@ fn pieces(text: &str, sentence: Span, max_words: usize) -> Vec<(Span, usize)> {
 
 /// Stretches without white space: what punctuation adheres to, so that nothing is lost between pieces.
 fn words(text: &str, within: Span) -> impl Iterator<Item = Span> {
-    let part = within.of(text);
+    let part = within.slice(text);
     part.split_whitespace().map(move |word| {
         let start = within.start + (word.as_ptr() as usize - part.as_ptr() as usize);
         Span::new(start, start + word.len())
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].turns, 0..3);
         let small = passages(&document, 5);
-        assert_eq!(small[0].span.of(&document.text), "¿Duerme bien?\nNo.");
+        assert_eq!(small[0].span.slice(&document.text), "¿Duerme bien?\nNo.");
         assert_eq!((small[0].turns.clone(), small[1].turns.clone()), (0..2, 1..2));
     }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_sentence_over_the_budget_is_cut_between_words() {
         let document = Document::plain("uno dos tres cuatro cinco seis siete", Language::Spanish);
-        let parts: Vec<&str> = passages(&document, 3).iter().map(|p| p.span.of(&document.text)).collect();
+        let parts: Vec<&str> = passages(&document, 3).iter().map(|p| p.span.slice(&document.text)).collect();
         assert_eq!(parts, ["uno dos tres", "cuatro cinco seis", "siete"]);
     }
 

@@ -228,7 +228,7 @@ fn is_heading(line: &str) -> bool {
 
 /// Trims a span and cuts it where it is too long.
 fn push(text: &str, span: Span, out: &mut Vec<Span>) {
-    let raw = span.of(text);
+    let raw = span.slice(text);
     let leading = raw.len() - raw.trim_start().len();
     let trimmed = raw.trim();
     if trimmed.is_empty() {
@@ -266,7 +266,7 @@ mod tests {
     use crate::{Language, Speaker};
 
     fn split_of(text: &str) -> Vec<&str> {
-        sentences_of(text).into_iter().map(|span| span.of(text)).collect()
+        sentences_of(text).into_iter().map(|span| span.slice(text)).collect()
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
             [(Speaker::Clinician, "any allergies", None), (Speaker::Patient, "no", None)],
             Language::English,
         );
-        let parts: Vec<&str> = sentences(&document).into_iter().map(|s| s.of(&document.text)).collect();
+        let parts: Vec<&str> = sentences(&document).into_iter().map(|s| s.slice(&document.text)).collect();
         assert_eq!(parts, ["any allergies", "no"]);
     }
 

@@ -35,7 +35,7 @@ const LONGEST_TERM: usize = 64;
 /// The search terms of a text in order, repetitions kept (ranking counts them). [`Language::Unknown`] is detected
 /// first; where nothing tells, English rules apply.
 pub fn stems(text: &str, language: Language) -> Vec<String> {
-    let stemming = Stemming::of(text, language);
+    let stemming = Stemming::for_text(text, language);
     tokens(text).iter().filter_map(|token| stemming.stem(token, text)).collect()
 }
 
@@ -48,8 +48,8 @@ pub struct Stemming {
 }
 
 impl Stemming {
-    /// Of a text's language, detected where it is unknown.
-    pub fn of(text: &str, language: Language) -> Self {
+    /// The stemming of a text's language, which is detected where it is unknown.
+    pub fn for_text(text: &str, language: Language) -> Self {
         let language = match language {
             Language::Unknown => language::detect(text),
             known => known,
@@ -66,7 +66,7 @@ impl Stemming {
         if token.kind == TokenKind::Punctuation {
             return None;
         }
-        let word = fold(token.span.of(text));
+        let word = fold(token.span.slice(text));
         if word.len() > LONGEST_TERM || self.stop.contains(&word.as_str()) {
             return None;
         }

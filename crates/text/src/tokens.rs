@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<&str> {
-        tokens(text).into_iter().map(|token| token.span.of(text)).collect()
+        tokens(text).into_iter().map(|token| token.span.slice(text)).collect()
     }
 
     #[test]

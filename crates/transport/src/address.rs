@@ -62,7 +62,7 @@ impl Endpoint {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(AddressError::Credentials);
         }
-        Self::of(url)
+        Self::from_url(url)
     }
 
     /// An address that carries the user and the password for it, as `https://user:password@host`; they are taken out.
@@ -81,7 +81,7 @@ impl Endpoint {
         };
         let user = decoded(user)?;
         let password = SecretString::from(decoded(password)?);
-        Ok((Self::of(url)?, user, password))
+        Ok((Self::from_url(url)?, user, password))
     }
 
     /// The address of a cloud's metadata service: plain http to a link-local address, which no router forwards, or to
@@ -98,10 +98,10 @@ impl Endpoint {
             Ok(IpAddr::V6(address)) => address.is_unicast_link_local(),
             Err(_) => bare == "metadata.google.internal",
         };
-        if near && url.scheme() == "http" { Ok(Self { url }) } else { Self::of(url) }
+        if near && url.scheme() == "http" { Ok(Self { url }) } else { Self::from_url(url) }
     }
 
-    fn of(url: Url) -> Result<Self, AddressError> {
+    fn from_url(url: Url) -> Result<Self, AddressError> {
         let host = url.host_str().ok_or(AddressError::NotAbsolute)?;
         if !matches!(url.scheme(), "http" | "https") || !is_protected(url.scheme() == "https", host) {
             return Err(AddressError::NotEncrypted);

@@ -40,7 +40,7 @@ impl ApiToken {
     }
 
     /// A fixed token, else a file's, else none.
-    pub fn of(fixed: Option<SecretString>, file: Option<PathBuf>) -> Self {
+    pub fn from_settings(fixed: Option<SecretString>, file: Option<PathBuf>) -> Self {
         match (fixed, file) {
             (Some(secret), _) => Self::Fixed(secret),
             (None, Some(path)) => Self::file(path),

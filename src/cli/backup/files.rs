@@ -52,7 +52,7 @@ pub(crate) struct FileMark {
 }
 
 impl KeysMark {
-    pub(crate) fn of(known: &KeyFileSummary) -> Self {
+    pub(crate) fn from_summary(known: &KeyFileSummary) -> Self {
         let erased = known.erased();
         let (id, generation) = known.stamp.unzip();
         Self { id, generation, patients: known.patients.len() - erased, erased }
@@ -60,7 +60,7 @@ impl KeysMark {
 }
 
 impl FileMark {
-    fn of(path: &Path) -> std::io::Result<Self> {
+    fn read(path: &Path) -> std::io::Result<Self> {
         let mut file = File::open(path)?;
         let (mut context, mut bytes, mut buffer) = (Context::new(&SHA256), 0u64, vec![0u8; BUFFER]);
         loop {
@@ -75,18 +75,18 @@ impl FileMark {
 }
 
 impl Manifest {
-    /// Of the files that are in the folder.
+    /// Describes the files that are in the folder.
     ///
     /// # Errors
     /// When one cannot be read.
-    pub(crate) fn of(
+    pub(crate) fn build(
         folder: &Path,
         instant: DateTime<Utc>,
         store: Option<Snapshot>,
         keys: Option<KeysMark>,
     ) -> Result<Self, CliError> {
         let names = store.iter().flat_map(Snapshot::files).chain(keys.iter().map(|_| KEYS.to_owned()));
-        let files = names.map(|name| Ok((name.clone(), FileMark::of(&folder.join(&name))?)));
+        let files = names.map(|name| Ok((name.clone(), FileMark::read(&folder.join(&name))?)));
         let files = files.collect::<std::io::Result<_>>()?;
         Ok(Self { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), instant, store, keys, files })
     }
@@ -125,7 +125,7 @@ impl Manifest {
         let named =
             manifest.store.iter().flat_map(Snapshot::files).chain(manifest.keys.iter().map(|_| KEYS.to_owned()));
         for name in named {
-            let found = FileMark::of(&folder.join(&name)).ok();
+            let found = FileMark::read(&folder.join(&name)).ok();
             if found.is_none() || found.as_ref() != manifest.files.get(&name) {
                 return Err(CliError::failed(format!(
                     "{name} of the backup is missing, torn or changed: its checksum is not the manifest's; use another backup"

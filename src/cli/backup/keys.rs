@@ -30,7 +30,7 @@ impl KeysLocation {
     ///
     /// # Errors
     /// For a database that is no place for keys.
-    pub(crate) fn of(settings: &Settings) -> Result<Self, CliError> {
+    pub(crate) fn from_settings(settings: &Settings) -> Result<Self, CliError> {
         match settings.store.keys_url.expose_secret() {
             "" => Ok(Self::File(settings.store.keys.clone())),
             _ => Ok(Self::Database(keyring::database(settings).map_err(refused)?)),

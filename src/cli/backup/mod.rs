@@ -99,14 +99,14 @@ pub(crate) async fn made(settings: &Settings, path: &Path, part: BackupPartArgs)
     if path.exists() {
         return Err(CliError::usage(format!("{} is there already: name a new folder", path.display())));
     }
-    let location = Location::of(&settings.store).map_err(|error| database(&error))?;
+    let location = Location::from_config(&settings.store).map_err(|error| database(&error))?;
     if part.store()
         && let Location::File(store) = &location
         && !store.is_file()
     {
         return Err(CliError::usage(format!("store.path: there is no store at {}", store.display())));
     }
-    let keys = KeysLocation::of(settings)?;
+    let keys = KeysLocation::from_settings(settings)?;
     if part.keys() && !keys.exists().await? {
         return Err(CliError::usage(format!("{}: no key store found at {}", keys.setting(), keys.name())));
     }
@@ -118,8 +118,9 @@ pub(crate) async fn made(settings: &Settings, path: &Path, part: BackupPartArgs)
     // The instant before the snapshot, so that everything committed until then is in it.
     let instant = SystemClock.now();
     let store = if part.store() { Some(copies::copy_out(&location, &partial).await.map_err(copy)?) } else { None };
-    let keys_mark = if part.keys() { Some(KeysMark::of(&keys.copy_to(&partial.join(KEYS)).await?)) } else { None };
-    let manifest = Manifest::of(&partial, instant, store, keys_mark)?;
+    let keys_mark =
+        if part.keys() { Some(KeysMark::from_summary(&keys.copy_to(&partial.join(KEYS)).await?)) } else { None };
+    let manifest = Manifest::build(&partial, instant, store, keys_mark)?;
     manifest.write(&partial)?;
     std::fs::rename(&partial, path)?;
     files::sync_parent(path)?;

@@ -66,7 +66,7 @@ async fn restore(
 ) -> Result<Exit, CliError> {
     let began = Instant::now();
     let manifest = Manifest::read(&args.path)?;
-    let location = Location::of(&settings.store).map_err(|error| database(&error))?;
+    let location = Location::from_config(&settings.store).map_err(|error| database(&error))?;
     let store = manifest.store.as_ref().filter(|_| args.part.store());
     let keys = manifest.keys.as_ref().filter(|_| args.part.keys());
     if (args.part.store_only && store.is_none()) || (args.part.keys_only && keys.is_none()) {
@@ -78,7 +78,7 @@ async fn restore(
     {
         return Err(CliError::usage(format!("the backup is of {} and store.url of {engine}", snapshot.engine)));
     }
-    let present = KeysLocation::of(settings)?;
+    let present = KeysLocation::from_settings(settings)?;
     let there = keys.is_some() && present.exists().await?;
     if there && !args.replace {
         return Err(keys_are_there(&present));
@@ -387,5 +387,5 @@ fn owner(settings: &Settings) -> Result<Location, CliError> {
     if !store.migrate_url.expose_secret().is_empty() {
         store.url = store.migrate_url.clone();
     }
-    Location::of(&store).map_err(|error| database(&error))
+    Location::from_config(&store).map_err(|error| database(&error))
 }

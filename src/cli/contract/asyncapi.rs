@@ -66,7 +66,7 @@ impl Parts {
         let (name, title) = (camel(kind.name()), kind.name());
         let about = kind.schema().get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.schema(&name, kind.schema().to_value());
-        let example = examples::of(kind);
+        let example = examples::get(kind);
         let attributes = attributes(title, "urn:clinic:records");
         let binary = json!({
             "name": title, "title": format!("{title} (binary mode)"), "contentType": "application/json",

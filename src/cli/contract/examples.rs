@@ -7,7 +7,7 @@ use anamnesis_messages::{Decoder, MessageType};
 const SAMPLES: &str = include_str!("../../../samples/daniel.ndjson");
 
 /// The shortest sample of a type, or a made one.
-pub(super) fn of(kind: MessageType) -> Value {
+pub(super) fn get(kind: MessageType) -> Value {
     let decoder = Decoder::default();
     let of_kind = |line: &&str| decoder.decode(line.as_bytes()).is_ok_and(|envelope| envelope.kind() == kind);
     let sample = SAMPLES.lines().filter(of_kind).min_by_key(|line| line.len());
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn every_type_has_an_example_that_decodes_as_that_type() {
         for kind in MessageType::ALL {
-            let envelope = Decoder::default().decode(of(*kind).to_string().as_bytes()).expect("decodes");
+            let envelope = Decoder::default().decode(get(*kind).to_string().as_bytes()).expect("decodes");
             assert_eq!(envelope.kind(), *kind);
         }
     }

@@ -30,7 +30,7 @@ const SAMPLES: [(&str, &str); 4] = [
     ("Mateo", include_str!("../../../samples/mateo.ndjson")),
     ("Rosa", include_str!("../../../samples/rosa.ndjson")),
 ];
-const NIGHTS: i64 = 30;
+const DAILY_RUNS: i64 = 30;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -82,7 +82,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         }
         output::note(&format!("Finished in {:.1} s. Nothing left this machine.", started.elapsed().as_secs_f64()));
         app.store.close().await;
-        Ok(if tally.of("stored") == tally.total() { Exit::Done } else { Exit::Partial })
+        Ok(if tally.count("stored") == tally.total() { Exit::Done } else { Exit::Partial })
     })
 }
 
@@ -116,7 +116,7 @@ async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<SampleMess
         if let Some((at, _)) = day.last() {
             clock.set(*at);
         }
-        let bodies = day.iter().map(|(_, body)| RawMessage::of(body.clone())).collect();
+        let bodies = day.iter().map(|(_, body)| RawMessage::from_body(body.clone())).collect();
         for disposition in pipeline.run(bodies).await {
             tally.add(disposition);
             progress.inc(1);
@@ -129,9 +129,9 @@ async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<SampleMess
 /// Thirty daily runs of every job, one day after the other, as the ticker of a worker would start them.
 async fn simulate_jobs(app: &App, clock: &ManualClock) -> Result<Vec<DemoJobRun>, CliError> {
     let scheduler = worker::scheduler(app, CancellationToken::new()).await?;
-    let progress = output::progress_count(Some(NIGHTS as u64));
+    let progress = output::progress_count(Some(DAILY_RUNS as u64));
     let mut runs: Vec<DemoJobRun> = Vec::new();
-    for _ in 0..NIGHTS {
+    for _ in 0..DAILY_RUNS {
         clock.advance(Duration::days(1));
         let reports = scheduler.round().await.map_err(|error| CliError::failed(error.to_string()))?;
         for report in reports.iter().filter(|r| r.changed > 0) {

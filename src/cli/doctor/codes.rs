@@ -30,7 +30,7 @@ fn read(line: &'static str) -> Option<FindingCode> {
 }
 
 /// The row of a code.
-pub(crate) fn of(code: &str) -> Option<&'static FindingCode> {
+pub(crate) fn find(code: &str) -> Option<&'static FindingCode> {
     CODES.iter().find(|row| row.code == code)
 }
 

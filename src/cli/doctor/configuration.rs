@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Doctor, DoctorFinding, of};
+use super::{Doctor, DoctorFinding, finding};
 use crate::cli::config::{problems, sentence};
 use crate::cli::producers;
 use anamnesis_config::check::{ProblemKind as Kind, Severity};
@@ -26,7 +26,7 @@ pub(super) fn findings(file: Option<&Path>) -> Vec<DoctorFinding> {
                 Kind::Renamed if problem.severity == Severity::Error => "config_rule",
                 Kind::Renamed => "config_renamed",
             };
-            of(code, sentence(&problem))
+            finding(code, sentence(&problem))
         })
         .collect()
 }

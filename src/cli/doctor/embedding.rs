@@ -54,7 +54,7 @@ async fn generations(doctor: &mut Doctor, models: &Models) {
     for org in organizations {
         let Ok(found) = store.vectors().generations(org).await else { continue };
         let Some(active) = found.active else { continue };
-        let cause = match models.of(active) {
+        let cause = match models.get(active) {
             None => format!("organisation {}: generation {active} was made by a model that is not configured", org.0),
             Some(model) if found.model.as_ref().is_some_and(|made| *made != model.profile().model) => {
                 format!("organisation {}: generation {active} was made by another model of that number", org.0)

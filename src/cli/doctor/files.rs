@@ -112,7 +112,7 @@ fn usable(doctor: &mut Doctor, path: &Path, about: &Metadata) {
 
 /// Each disk once, by the first key that is on it.
 fn disks(doctor: &mut Doctor) {
-    for disk in disks::of(&doctor.settings) {
+    for disk in disks::inspect(&doctor.settings) {
         let cause = format!("{}: {} MiB of {} MiB are free", disk.key, disk.free >> 20, disk.size >> 20);
         let least = disk.size / 100 * u64::from(doctor.limits.disk_free);
         if disk.free >> 20 < doctor.limits.disk_full {

@@ -12,7 +12,7 @@ use anamnesis_store::{Store, StoreError};
 
 /// Opens the keys without creating any. With a database, the opened store is reused by later checks.
 pub(super) async fn check(doctor: &mut Doctor, db: Option<Database>) {
-    let first = KeyStoreSetup::of(&doctor.settings);
+    let first = KeyStoreSetup::from_settings(&doctor.settings);
     let (settings, clock, entropy) = (doctor.settings.clone(), doctor.clock.clone(), doctor.entropy.clone());
     exposed(doctor);
     let keys = match keyring::existing(&settings, db.as_ref(), first, &clock, &entropy).await {

@@ -94,7 +94,7 @@ pub(crate) struct Doctor {
 impl Doctor {
     /// Notes a finding of the table of codes.
     pub(crate) fn found(&mut self, code: &'static str, cause: impl Into<String>) {
-        let finding = of(code, cause);
+        let finding = finding(code, cause);
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
@@ -130,8 +130,8 @@ impl Doctor {
 }
 
 /// A finding of the table of codes.
-fn of(code: &'static str, cause: impl Into<String>) -> DoctorFinding {
-    let row = codes::of(code);
+fn finding(code: &'static str, cause: impl Into<String>) -> DoctorFinding {
+    let row = codes::find(code);
     DoctorFinding {
         check: row.map_or("doctor", |row| row.check),
         code: Some(code),

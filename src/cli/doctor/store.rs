@@ -10,7 +10,7 @@ use anamnesis_sql::{Database, DbError, Location, SchemaState, found_schema};
 
 /// The store, opened for reading, where that is possible.
 pub(super) async fn check(doctor: &mut Doctor) -> Option<Database> {
-    let location = match Location::of(&doctor.settings.store) {
+    let location = match Location::from_config(&doctor.settings.store) {
         Ok(location) => location,
         Err(error) => {
             refused(doctor, &error);

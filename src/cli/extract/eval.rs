@@ -53,7 +53,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         args.predictions.iter().map(read).collect::<Result<_, CliError>>()?;
     let mut exit = Exit::Done;
     for path in &args.gold {
-        let report = EvaluationReport::of(BufReader::new(File::open(path)?), &extractor, split)?;
+        let report = EvaluationReport::evaluate(BufReader::new(File::open(path)?), &extractor, split)?;
         exit = if report.unread > 0 { Exit::Partial } else { exit };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match context.format_or(OutputFormat::Table) {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
             OutputFormat::Table => tables(&name, &report, args.misses)?,
         }
         for (by, others) in &others {
-            let report = EvaluationReport::of_others(BufReader::new(File::open(path)?), others, split)?;
+            let report = EvaluationReport::evaluate_external(BufReader::new(File::open(path)?), others, split)?;
             exit = if report.unread > 0 { Exit::Partial } else { exit };
             match context.format_or(OutputFormat::Table) {
                 OutputFormat::Json => output::json(&json!({

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         let (skip, step) = if args.held_out { (1, 2) } else { (0, 1) };
         let (mut read, mut said, mut ruled, mut learned) = (0usize, 0usize, 0usize, 0usize);
         for document in documents.iter().skip(skip).step_by(step) {
-            let found = extractor.extract(&ExtractionInput::of(document)).risk;
+            let found = extractor.extract(&ExtractionInput::new(document)).risk;
             let own = found.iter().filter(|risk| Risk::is_own(risk));
             let by_model = own.clone().filter(|risk| risk.learned.is_some()).count();
             (read, said) = (read + 1, said + sentences(document).len());

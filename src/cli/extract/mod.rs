@@ -147,7 +147,7 @@ fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Va
     let language = document.language.or_detect(&document.text);
     let dates = today.map(|today| dates::find(&document.text, language, today)).unwrap_or_default();
     let input =
-        ExtractionInput { document_type, targets: &targets, dates: &dates, today, ..ExtractionInput::of(&document) };
+        ExtractionInput { document_type, targets: &targets, dates: &dates, today, ..ExtractionInput::new(&document) };
     let found = extractor.extract(&input);
     let mut answer = rendering::answer(&document, &places, &found, &targets);
     if explain {

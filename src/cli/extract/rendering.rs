@@ -84,7 +84,7 @@ pub(super) fn answer(document: &Document, places: &CodePoints<'_>, found: &Extra
     let text = document.text.as_str();
     let entities: Vec<RenderedFinding<'_>> =
         found.entities.iter().map(|entity| finding(text, places, entity)).collect();
-    let values = CurrentValues::of(text, &found.entities);
+    let values = CurrentValues::from_entities(text, &found.entities);
     let spot = |span: Span| (places.from_byte(span.start), places.from_byte(span.end));
     let statements = found.statements.iter().map(|statement| {
         let (start, end) = spot(statement.span);
@@ -140,7 +140,7 @@ fn finding<'a>(text: &'a str, places: &CodePoints<'_>, entity: &'a extract::Enti
         kind: entity.kind.code(),
         start: places.from_byte(entity.span.start),
         end: places.from_byte(entity.span.end),
-        text: entity.span.of(text),
+        text: entity.span.slice(text),
         turn: entity.turn,
         value: &entity.value,
         code: entity.code,
@@ -177,7 +177,7 @@ pub(super) fn explain(answer: &mut Value, places: &CodePoints<'_>, text: &str, w
     for (entity, cues) in entities.iter_mut().zip(why) {
         let cues = cues.iter().map(|(says, span)| {
             let at = place(places, *span);
-            json!({"says": says, "start": at.start, "end": at.end, "text": span.of(text)})
+            json!({"says": says, "start": at.start, "end": at.end, "text": span.slice(text)})
         });
         entity["why"] = cues.collect();
     }
@@ -193,7 +193,7 @@ pub(super) fn marks(answer: &mut Value, marks: &[Vec<String>]) {
 pub(super) fn views(answer: &mut Value, found: &Extraction) {
     let Some(entities) = answer.get_mut("entities").and_then(Value::as_array_mut) else { return };
     for (entity, found) in entities.iter_mut().zip(&found.entities) {
-        if let Some(surety) = extract::ConfidenceInputs::of(found) {
+        if let Some(surety) = extract::ConfidenceInputs::from_entity(found) {
             (entity["reader"], entity["surety"]) = (json!(found.view), json!(surety));
         }
     }

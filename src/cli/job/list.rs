@@ -29,7 +29,7 @@ struct JobListing<'a> {
 pub(crate) fn run(context: &Context) -> Result<Exit, CliError> {
     let policies = policies(&settings(context)?)?;
     let listed = JobName::ALL.iter().map(|job| {
-        let policy = policies.of(*job);
+        let policy = policies.get(*job);
         JobListing {
             job: *job,
             about: job.about(),
@@ -69,7 +69,8 @@ struct LastJobRun {
 /// # Errors
 /// Always: a job must be named.
 pub(crate) async fn last_runs(context: &Context) -> Result<Exit, CliError> {
-    let none_yet = matches!(Location::of(&settings(context)?.store), Ok(Location::File(path)) if !path.exists());
+    let none_yet =
+        matches!(Location::from_config(&settings(context)?.store), Ok(Location::File(path)) if !path.exists());
     let runs = match none_yet {
         true => Vec::new(),
         false => open(context, false, |_| Arc::new(()))

@@ -120,7 +120,7 @@ async fn what_is_due(
     let mut due = scheduler.due().await.map_err(job_failure)?;
     due.retain(|due| due.key.job == job && organizations.iter().any(|known| known.org == due.key.org));
     for organization in organizations {
-        let latest = planner::latest(job, scheduler.policies.of(job), organization, now);
+        let latest = planner::latest(job, scheduler.policies.get(job), organization, now);
         due.extend(latest.filter(|latest| !due.iter().any(|due| due.key.org == latest.key.org)));
     }
     Ok(due.into_iter().map(|due| (due, Trigger::Scheduled)).collect())
@@ -132,7 +132,7 @@ fn range(
     organization: &PlannedOrganization,
     (from, to): (NaiveDate, Option<NaiveDate>),
 ) -> Result<Vec<DueRun>, CliError> {
-    let policy = scheduler.policies.of(job);
+    let policy = scheduler.policies.get(job);
     let latest = || planner::latest(job, policy, organization, scheduler.driver.clock.now());
     let Some(to) = to.or_else(|| latest().map(|due| due.key.as_of)) else { return Ok(Vec::new()) };
     if to < from || (to - from).num_days() > LONGEST_RANGE {

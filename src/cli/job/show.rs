@@ -96,10 +96,10 @@ pub(crate) async fn status(args: StatusArgs, context: &Context) -> Result<Exit, 
     let status_of = |organization: &PlannedOrganization, job: JobName| JobStatusRow {
         job,
         organization_id: organization.org,
-        time_zone: scheduler.policies.of(job).time_zone.zone(organization.zone).name().to_owned(),
+        time_zone: scheduler.policies.get(job).time_zone.zone(organization.zone).name().to_owned(),
         last: last.get(&(job, organization.org)).map(|run| JobHistoryRow::from(*run)),
         waiting: due.iter().filter(|due| due.key.job == job && due.key.org == organization.org).count(),
-        next_at: planner::next(job, scheduler.policies.of(job), organization, now).map(|due| due.cutoff),
+        next_at: planner::next(job, scheduler.policies.get(job), organization, now).map(|due| due.cutoff),
     };
     let jobs = || JobName::ALL.iter().copied().filter(|job| args.name.is_none_or(|name| name == *job));
     let all = organizations.iter().flat_map(|organization| jobs().map(move |job| (organization, job)));

@@ -169,7 +169,7 @@ async fn previewed(
         OutputFormat::Json => {
             output::json(&ActionPreview { command, preview: true, count: items.len(), memories: &items })?
         }
-        OutputFormat::Table if items.is_empty() => output::line(language.of(words::NOTHING_MEANT))?,
+        OutputFormat::Table if items.is_empty() => output::line(language.select(words::NOTHING_MEANT))?,
         OutputFormat::Table => {
             let rows = items.iter().map(|item| {
                 let [statement, source, ..] = render::row(item);
@@ -217,7 +217,7 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
     let mut message = message(scope, actor, args.ids.clone(), command, app.clock.now());
     message.text = text.map(Into::into);
     let body = serde_json::to_vec(&message).map_err(|_| CliError::failed("the command cannot be written"))?;
-    let done = app.pipeline()?.run(vec![RawMessage::of(body)]).await;
+    let done = app.pipeline()?.run(vec![RawMessage::from_body(body)]).await;
     let disposition = done.first().copied().unwrap_or(Disposition::Retry);
     let after = app.store.read().memories(scope, &MemoryFilter::ids(args.ids), ReadInstant::Now).await?;
     let items: Vec<MemoryItem> = after.iter().map(MemoryItem::conversational).collect();

@@ -166,7 +166,7 @@ async fn run(asked: CreateRequest, context: &Context) -> Result<Exit, CliError> 
     message.derived_from = (!made.derived_from.is_empty()).then_some(made.derived_from);
     message.provenance = made.source.map(|source| Provenance { source: Some(source.into()), ..Provenance::default() });
     let body = serde_json::to_vec(&message).map_err(|_| CliError::failed("the command cannot be written"))?;
-    let done = app.pipeline()?.run(vec![RawMessage::of(body)]).await;
+    let done = app.pipeline()?.run(vec![RawMessage::from_body(body)]).await;
     let disposition = done.first().copied().unwrap_or(Disposition::Retry);
     let after = app.store.read().memories(scope, &all, ReadInstant::Now).await?;
     let of_interest = after.iter().filter(|m| m.kind != Kind::Raw);

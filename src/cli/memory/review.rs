@@ -49,7 +49,7 @@ struct ReviewItem {
 }
 
 impl ReviewItem {
-    fn of(memory: &Memory, cause: &'static str, since: Option<DateTime<Utc>>) -> Self {
+    fn new(memory: &Memory, cause: &'static str, since: Option<DateTime<Utc>>) -> Self {
         Self { cause, since, item: MemoryItem::conversational(memory) }
     }
 }
@@ -71,7 +71,7 @@ pub(crate) async fn uncertain_ones(asked: UncertainArgs, context: &Context) -> R
     found.sort_by(|a, b| a.status.effective_confidence.total_cmp(&b.status.effective_confidence).then(a.id.cmp(&b.id)));
     let listed = found.iter().map(|m| {
         let (cause, since) = doubt(&app, m, threshold);
-        ReviewItem::of(m, cause, since)
+        ReviewItem::new(m, cause, since)
     });
     print(listed.collect(), "No uncertain memories.", context)
 }
@@ -83,7 +83,7 @@ pub(crate) async fn orphans(args: Args, context: &Context) -> Result<Exit, CliEr
     let ids: Vec<_> = all.iter().map(|m| m.id).collect();
     let origins = app.store.read().origins(args.of.scope()?, &ids).await?;
     let is_orphan = |m: &&Memory| origins.get(&m.id).is_none_or(|origins| origins.is_orphan());
-    let listed = all.iter().filter(is_orphan).map(|m| ReviewItem::of(m, "no_source", Some(m.recorded_at)));
+    let listed = all.iter().filter(is_orphan).map(|m| ReviewItem::new(m, "no_source", Some(m.recorded_at)));
     print(listed.collect(), "No orphans.", context)
 }
 
@@ -121,7 +121,7 @@ fn waiting(app: &App, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Option<Re
     } else {
         return None;
     };
-    Some(ReviewItem::of(m, cause, since))
+    Some(ReviewItem::new(m, cause, since))
 }
 
 /// Why a memory is not certain enough, and since when: by its statement, or by the time since. A threshold of the

@@ -82,14 +82,14 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, CliError> {
         if let Some(app) = record {
             // The ranking that readers get is the last one.
             let together = columns.last().into_iter().flat_map(|column| column.same.iter().chain(&column.across));
-            let figures = RetrievalMetrics::of(together);
+            let figures = RetrievalMetrics::compute(together);
             let quality = &app.metrics.recall.quality;
             for (measure, share) in [
                 (Measure::HitAt1, figures.hit_at_1),
                 (Measure::HitAt5, figures.hit_at_5),
                 (Measure::HitAt10, figures.hit_at_10),
             ] {
-                quality.of(measure).set(share);
+                quality.with_labels(measure).set(share);
             }
         }
         print(&columns, format)
@@ -126,7 +126,7 @@ async fn filled(settings: Settings, patient: &GoldPatient) -> Result<Recall, Cli
     let app = App::at(settings, Arc::clone(&clock) as _, KeyStoreSetup::Create).await?;
     let pipeline = app.pipeline()?;
     clock.set(last + Duration::hours(1));
-    let bodies = messages.into_iter().map(|(_, body)| RawMessage::of(body)).collect();
+    let bodies = messages.into_iter().map(|(_, body)| RawMessage::from_body(body)).collect();
     let refused = pipeline.run(bodies).await.into_iter().find(|done| done.code() != "stored");
     if let Some(disposition) = refused {
         let code = disposition.code();
@@ -177,9 +177,9 @@ fn print(columns: &[RecallColumn; RANKINGS.len()], format: OutputFormat) -> Resu
     let rows = RANKINGS.iter().zip(columns).flat_map(|((name, _), column)| {
         let all = column.same.iter().chain(&column.across);
         [
-            (*name, "same language", RetrievalMetrics::of(&column.same)),
-            (*name, "across languages", RetrievalMetrics::of(&column.across)),
-            (*name, "all", RetrievalMetrics::of(all)),
+            (*name, "same language", RetrievalMetrics::compute(&column.same)),
+            (*name, "across languages", RetrievalMetrics::compute(&column.across)),
+            (*name, "all", RetrievalMetrics::compute(all)),
         ]
     });
     match format {

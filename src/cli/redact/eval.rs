@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         let found = match &others {
             Some(others) => others.get(&gold.id).cloned().unwrap_or_default(),
             None => redactor
-                .redact(&document, &KnownPeople::of(identities), &key)
+                .redact(&document, &KnownPeople::from_identities(identities), &key)
                 .map(|redacted| taken(&document.text, &redacted))
                 .map_err(|error| CliError::failed(format!("line {}: {error}", at + 1)))?,
         };

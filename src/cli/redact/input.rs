@@ -22,7 +22,7 @@ pub(super) struct LineFault {
 }
 
 impl LineRefusal {
-    pub(crate) fn of(code: &'static str, field: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, field: impl Into<String>) -> Self {
         Self { id: None, error: LineFault { code, field: field.into() } }
     }
 }
@@ -35,7 +35,7 @@ pub(super) fn document(fields: &Map<String, Value>) -> Result<(Document, Vec<Kno
 }
 
 pub(super) fn wrong(field: &str) -> LineRefusal {
-    LineRefusal::of("malformed", field)
+    LineRefusal::new("malformed", field)
 }
 
 /// Spanish and English are read by their rules, every other language by both.

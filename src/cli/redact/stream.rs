@@ -45,7 +45,7 @@ impl Stream {
         ndjson::each(input, |line| {
             let answer = match line {
                 NdjsonLine::Whole(line) => self.answer(line, &key),
-                NdjsonLine::TooLarge => Err(LineRefusal::of("too_large", "")),
+                NdjsonLine::TooLarge => Err(LineRefusal::new("too_large", "")),
             };
             match answer {
                 Ok(AnsweredLine { answer, source }) if self.shape == AnswerShape::Coloured => {
@@ -63,8 +63,8 @@ impl Stream {
     }
 
     fn answer(&self, line: &[u8], key: &SurrogateKey) -> Result<AnsweredLine, LineRefusal> {
-        let value: Value = serde_json::from_slice(line).map_err(|_| LineRefusal::of("malformed", ""))?;
-        let Value::Object(fields) = value else { return Err(LineRefusal::of("malformed", "")) };
+        let value: Value = serde_json::from_slice(line).map_err(|_| LineRefusal::new("malformed", ""))?;
+        let Value::Object(fields) = value else { return Err(LineRefusal::new("malformed", "")) };
         let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
         self.redact_one(&fields, key).map_err(|refusal| LineRefusal { id, ..refusal })
     }
@@ -72,10 +72,12 @@ impl Stream {
     fn redact_one(&self, fields: &Map<String, Value>, key: &SurrogateKey) -> Result<AnsweredLine, LineRefusal> {
         let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).ok_or_else(|| input::wrong("id"))?;
         let (document, identities) = input::document(fields)?;
-        let failed = || LineRefusal::of("redaction_failed", "text");
+        let failed = || LineRefusal::new("redaction_failed", "text");
         let remote = self.services.find(&document).map_err(|_| failed())?;
-        let redacted =
-            self.redactor.redact_with(&document, &KnownPeople::of(identities), key, &remote).map_err(|_| failed())?;
+        let redacted = self
+            .redactor
+            .redact_with(&document, &KnownPeople::from_identities(identities), key, &remote)
+            .map_err(|_| failed())?;
         let spans = spans(&document.text, &redacted, self.shape);
         let answer = RedactedLine { id: id.clone(), spans, text: redacted.document().text.clone() };
         Ok(AnsweredLine { answer, source: document.text })

@@ -33,7 +33,7 @@ pub(super) fn answer(fields: &mut QuestionFields<'_>) -> RuleAnswer {
         "trust" => trust(fields),
         "supersede" => supersede(fields),
         "dump_request" => Ok(object(json!({ "refused": is_dump_request(fields.text("text")?) }))),
-        _ => Err(RuleRefusal::of("unknown_rule", "rule")),
+        _ => Err(RuleRefusal::new("unknown_rule", "rule")),
     }
 }
 

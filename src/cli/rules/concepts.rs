@@ -8,7 +8,7 @@ use anamnesis_text::{Document, Language, Span, fold};
 /// The text with each term replaced by its concept's preferred name.
 pub(super) fn in_concepts(text: &str) -> String {
     let document = Document::plain(text, Language::Unknown);
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document));
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document));
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for (span, name) in terms(text, &found) {
@@ -39,7 +39,7 @@ fn name(text: &str, entity: &Entity) -> String {
         "upper",
         "lower",
     ];
-    let words = fold(entity.span.of(text));
+    let words = fold(entity.span.slice(text));
     let sides = words.split(|c: char| !c.is_alphanumeric()).filter(|word| SIDES.contains(word));
     let denied = entity.context.negated.then_some("no");
     denied.into_iter().chain(sides).chain([entity.value.as_str()]).collect::<Vec<_>>().join(" ")

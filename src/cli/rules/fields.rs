@@ -12,7 +12,7 @@ pub(super) struct RuleRefusal {
 }
 
 impl RuleRefusal {
-    pub(crate) fn of(code: &'static str, field: &str) -> Self {
+    pub(crate) fn new(code: &'static str, field: &str) -> Self {
         Self { code, field: Some(field.to_owned()) }
     }
 }
@@ -30,7 +30,7 @@ impl<'a> QuestionFields<'a> {
     }
 
     pub(crate) fn refuse(&self, code: &'static str, field: &str) -> RuleRefusal {
-        RuleRefusal::of(code, &format!("{}{field}", self.path))
+        RuleRefusal::new(code, &format!("{}{field}", self.path))
     }
 
     fn get(&self, field: &str) -> Option<&'a Value> {

@@ -52,7 +52,7 @@ fn show(app: &App, census: &StoreStats) {
     for kind in Kind::ALL {
         for state in State::ALL {
             let held = census.memories.get(&(*kind, *state)).copied().unwrap_or(0);
-            metrics.memory.held.of((*kind, *state)).set(held);
+            metrics.memory.held.with_labels((*kind, *state)).set(held);
         }
     }
     metrics.store.outbox_pending.set(census.outbox_pending);
@@ -64,12 +64,12 @@ fn show(app: &App, census: &StoreStats) {
     metrics.store.quarantine_waiting.set(waiting);
     let age = since.map_or(0, |since| (app.clock.now() - since).num_seconds().max(0));
     metrics.store.quarantine_oldest.set(age);
-    for disk in disks::of(&app.settings) {
-        metrics.store.disk_free.of(disk.of).set(i64::try_from(disk.free).unwrap_or(i64::MAX));
-        metrics.store.disk_size.of(disk.of).set(i64::try_from(disk.size).unwrap_or(i64::MAX));
+    for disk in disks::inspect(&app.settings) {
+        metrics.store.disk_free.with_labels(disk.of).set(i64::try_from(disk.free).unwrap_or(i64::MAX));
+        metrics.store.disk_size.with_labels(disk.of).set(i64::try_from(disk.size).unwrap_or(i64::MAX));
     }
     metrics.store.connections_limit.set(app.store.db().connections_limit());
     let (idle, used) = app.store.db().connections();
-    metrics.store.connections.of(Connection::Idle).set(idle);
-    metrics.store.connections.of(Connection::Used).set(used);
+    metrics.store.connections.with_labels(Connection::Idle).set(idle);
+    metrics.store.connections.with_labels(Connection::Used).set(used);
 }

@@ -87,7 +87,8 @@ async fn work(app: App, isolation: Isolation, shutdown: &Shutdown) -> Result<Exi
         spool: has_spool.then(|| Arc::clone(&spool)),
         store: app.store.clone(),
         gate: Arc::clone(&gate),
-        location: Location::of(&app.settings.store).map_err(|error| CliError::usage(format!("store.url: {error}")))?,
+        location: Location::from_config(&app.settings.store)
+            .map_err(|error| CliError::usage(format!("store.url: {error}")))?,
         consumer,
         written: Mutex::default(),
     });

@@ -160,7 +160,7 @@ impl SpoolWatcher<'_> {
             false => LastOffer::No,
         };
         match self.feed(&claim, exhausted).await {
-            Some(fed) if fed.tally.of("retry") == 0 => {
+            Some(fed) if fed.tally.count("retry") == 0 => {
                 crash_at("spool_fed");
                 self.due.remove(&claim.id);
                 self.finish(&claim, &fed);
@@ -181,7 +181,7 @@ impl SpoolWatcher<'_> {
     /// killed in between, the file is found again and the row is the same.
     async fn give_up(&mut self, claim: &Claim) {
         let kept = SpoolFolder::unreadable_name(claim);
-        let place = RawMessage::of_file(ingest::place(&claim.name, None, Some(&kept)));
+        let place = RawMessage::from_file(ingest::place(&claim.name, None, Some(&kept)));
         if self.by.0.quarantine_message(&place, Reason::TransientExhausted).await.is_err() {
             return self.put_off(claim, true);
         }
@@ -199,8 +199,8 @@ impl SpoolWatcher<'_> {
     async fn feed(&self, claim: &Claim, exhausted: LastOffer) -> Option<FeedResult> {
         let settings = &self.app.settings;
         let max = settings.intake.max_body_bytes;
-        let spool = self.folder.read(claim).and_then(|file| Spool::of(file, &claim.name, max)).ok()?;
-        let feeding = FeedOptions::of(&settings.pipeline, exhausted).sealed_as(sealed_name(claim.id));
+        let spool = self.folder.read(claim).and_then(|file| Spool::from_file(file, &claim.name, max)).ok()?;
+        let feeding = FeedOptions::from_config(&settings.pipeline, exhausted).sealed_as(sealed_name(claim.id));
         ingest::feed(self.by.0, self.by.1, spool, &feeding).await.ok()
     }
 
@@ -244,9 +244,9 @@ impl SpoolWatcher<'_> {
         let settings = &self.app.settings;
         let max = settings.intake.max_body_bytes;
         let Ok(spool) = Spool::find(std::slice::from_ref(&path), max) else { return };
-        let feeding = FeedOptions::of(&settings.pipeline, LastOffer::No);
+        let feeding = FeedOptions::from_config(&settings.pipeline, LastOffer::No);
         if let Ok(fed) = ingest::feed(self.by.0, self.by.1, spool, &feeding).await
-            && fed.tally.of("retry") == 0
+            && fed.tally.count("retry") == 0
         {
             let _ = std::fs::remove_file(path);
         }
@@ -257,8 +257,8 @@ fn log_counts(tally: &DispositionCounts) {
     tracing::info!(
         code = "spool_file_done",
         messages = tally.total(),
-        stored = tally.of("stored"),
-        quarantined = tally.of("quarantined"),
+        stored = tally.count("stored"),
+        quarantined = tally.count("quarantined"),
         "a spool file is done"
     );
 }

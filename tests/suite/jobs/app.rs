@@ -121,7 +121,7 @@ impl JobFixture {
             zone: chrono_tz::America::Bogota,
             since: utc("2026-01-01T00:00:00Z"),
         };
-        run_of(job, policies.of(job), &organization, date.parse().unwrap()).unwrap()
+        run_of(job, policies.get(job), &organization, date.parse().unwrap()).unwrap()
     }
 
     /// One patient's memories around every boundary, relative to `NIGHT`.
@@ -321,7 +321,7 @@ impl SchedulerBuilder<'_> {
     pub(crate) fn build(self) -> JobScheduler {
         let mut policies = Policies::embedded().unwrap();
         for job in JobName::ALL {
-            let run = policies.of_mut(*job);
+            let run = policies.get_mut(*job);
             run.batch_size = self.batch;
             run.pause = std::time::Duration::ZERO;
         }

@@ -180,7 +180,7 @@ async fn missed_runs_are_made_up_one_by_one_and_end_like_punctual_ones() {
     late.clock.set(utc("2026-03-17T23:59:00Z"));
     let reports = late.scheduler("late").build().round().await.unwrap();
     assert!(reports.is_sorted_by_key(|report| report.cutoff));
-    assert!(reports.len() >= 20, "ten nights of two jobs");
+    assert!(reports.len() >= 20, "ten daily runs of two jobs");
     assert_eq!(late.digest().await, punctual.digest().await);
     assert!(late.scheduler("again").build().round().await.unwrap().is_empty(), "all settled, known from the ledger");
 }

@@ -74,7 +74,7 @@ async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_run() {
             let heir = fixture.scheduler("heir").build();
             if survived.is_none() {
                 let held = run(&heir, due).await;
-                let lease = heir.policies.of(job).lease;
+                let lease = heir.policies.get(job).lease;
                 assert_eq!(held.outcome, JobOutcome::LeasedElsewhere { until: due.cutoff + lease });
                 fixture.clock.advance(lease);
                 assert_eq!(run(&heir, due).await.outcome, JobOutcome::Done);

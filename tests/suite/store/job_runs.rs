@@ -50,7 +50,7 @@ async fn ten_nights(clinic: &Clinic, engine: TestEngine) -> (StoreDigest, u64) {
 async fn ten_days_of_job_runs_leave_the_same_memory_on_every_engine() {
     let clinic = Clinic::new().await;
     let (expected, changed) = ten_nights(&clinic, TestEngine::File).await;
-    assert!(changed > 0, "the nights have something to do");
+    assert!(changed > 0, "the job runs have something to do");
     assert_eq!(ten_nights(&clinic, TestEngine::Postgres).await, (expected, changed));
 }
 
@@ -203,9 +203,9 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     assert!(stored.content.text.contains("[FAMILY") && stored.content.text.contains("cefalea"));
     // The redaction is recorded at its position, without its value.
     let taken = &stored.content.redactions;
-    assert!(taken.len() >= 3 && taken.iter().all(|one| one.redacted.of(&stored.content.text).starts_with('[')));
-    assert!(taken.iter().all(|one| one.source.of(text).len() == one.source.len() && !one.source.is_empty()));
-    assert!(taken.iter().any(|one| one.label == "FAMILY" && one.source.of(text).contains("hermana")));
+    assert!(taken.len() >= 3 && taken.iter().all(|one| one.redacted.slice(&stored.content.text).starts_with('[')));
+    assert!(taken.iter().all(|one| one.source.slice(text).len() == one.source.len() && !one.source.is_empty()));
+    assert!(taken.iter().any(|one| one.label == "FAMILY" && one.source.slice(text).contains("hermana")));
     let after = store.read().memories(scope(), &symptoms, ReadInstant::Now).await.unwrap().remove(0);
     let evidence = after.evidence.unwrap();
     assert_eq!((after.id, after.status.state), (before.id, before.status.state));

@@ -109,7 +109,7 @@ async fn any_order_with_any_repetition_ends_in_the_same_memory(engine: TestEngin
 async fn work(pipeline: Arc<Pipeline>, messages: Vec<Vec<u8>>) {
     for body in messages {
         for _ in 0..100 {
-            let raw = RawMessage::of(body.clone());
+            let raw = RawMessage::from_body(body.clone());
             match pipeline.run(vec![raw]).await[0] {
                 Disposition::Stored | Disposition::Duplicate => break,
                 open if open.is_open() => tokio::task::yield_now().await,

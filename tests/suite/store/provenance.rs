@@ -73,7 +73,7 @@ async fn raw_of(fixture: &StoreFixture, id: u128) -> Memory {
     raws.into_iter().find(|raw| raw.document_id.is_some_and(|d| d.0 == Uuid::from_u128(id))).unwrap()
 }
 
-fn of(all: &[Memory], entity: EntityType) -> &Memory {
+fn find_memory(all: &[Memory], entity: EntityType) -> &Memory {
     all.iter().find(|memory| memory.entity == Some(entity)).unwrap_or_else(|| panic!("{entity}: {all:#?}"))
 }
 
@@ -154,10 +154,10 @@ async fn a_model_changes_nothing_that_a_person_said(engine: TestEngine) {
     before.sort_by_key(|memory| memory.id);
     for was in &before {
         let is = found.iter().find(|memory| memory.id == was.id).unwrap();
-        let of = |m: &Memory| {
+        let fields = |m: &Memory| {
             (m.status.state, m.status.use_, m.contested, m.confidence, m.times_reinforced, m.expires_at, m.valid_to)
         };
-        assert_eq!(of(is), of(was), "{is:#?}");
+        assert_eq!(fields(is), fields(was), "{is:#?}");
     }
     assert_eq!(profile(&fixture).await.absences.len(), 1, "no known allergies, still");
 }
@@ -171,7 +171,7 @@ async fn what_a_clinician_signed_is_theirs_and_shows_who_signed(engine: TestEngi
     for (entity, class) in
         [(EntityType::Condition, Class::LongLivedFact), (EntityType::Medication, Class::LongLivedFact)]
     {
-        let memory = of(&found, entity);
+        let memory = find_memory(&found, entity);
         assert_eq!((memory.class, memory.trust, memory.set_by), (class, Trust::T1, SetBy::Clinician), "{memory:#?}");
         assert_eq!((memory.status.use_, memory.signed_by), (PermittedUse::Decision, Some(SIGNER)));
     }

@@ -60,8 +60,8 @@ pub(super) async fn fixture(engine: TestEngine, documents: u128) -> StoreFixture
 pub(super) fn with(fixture: StoreFixture, next: Arc<dyn Embedder>) -> StoreFixture {
     let mut fixture = fixture;
     fixture.scheduler = fixture.scheduler.with_models(both(next));
-    fixture.scheduler.policies.of_mut(JobName::Reembedding).batch_size = 4;
-    fixture.scheduler.policies.of_mut(JobName::Reembedding).pause = std::time::Duration::ZERO;
+    fixture.scheduler.policies.get_mut(JobName::Reembedding).batch_size = 4;
+    fixture.scheduler.policies.get_mut(JobName::Reembedding).pause = std::time::Duration::ZERO;
     fixture.scheduler.policies.reembedding.thresholds.recheck_days = 0;
     fixture
 }

@@ -25,7 +25,7 @@ on_every_engine!(
 
 const TERM: i64 = 9_497;
 
-fn of(patient: u128) -> Scope {
+fn scope_of_patient(patient: u128) -> Scope {
     Scope::new(OrgId(ORG), PatientId(Uuid::from_u128(patient))).unwrap()
 }
 
@@ -58,7 +58,7 @@ async fn completed(fixture: &StoreFixture) -> usize {
 
 async fn a_patient_without_activity_for_the_term_is_erased_and_an_active_or_held_one_is_not(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
-    let (heard_of, held, by) = (of(0xb1), of(0xb2), Uuid::from_u128(7));
+    let (heard_of, held, by) = (scope_of_patient(0xb1), scope_of_patient(0xb2), Uuid::from_u128(7));
     let all = [scope(), heard_of, held];
     let notes: Vec<Value> = (1..).zip(all).map(|(id, who)| note(id, who, "2026-06-20T10:00:00Z")).collect();
     fixture.ingest(&notes).await;
@@ -87,7 +87,7 @@ async fn a_patient_without_activity_for_the_term_is_erased_and_an_active_or_held
 
 async fn any_word_from_or_about_a_patient_begins_the_term_anew(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
-    let all: Vec<Scope> = (0xc1..=0xc5).map(of).collect();
+    let all: Vec<Scope> = (0xc1..=0xc5).map(scope_of_patient).collect();
     let notes: Vec<Value> = (1..).zip(&all).map(|(id, who)| note(id, *who, "2026-06-20T10:00:00Z")).collect();
     fixture.ingest(&notes).await;
     fixture.after(5_000, JobName::Retention).await;
@@ -148,7 +148,7 @@ async fn any_word_from_or_about_a_patient_begins_the_term_anew(engine: TestEngin
 
 async fn an_archived_text_goes_after_its_term_unless_a_hold_keeps_it(engine: TestEngine) {
     let fixture = StoreFixture::on(engine).await;
-    let (held, by) = (of(0xb2), Uuid::from_u128(7));
+    let (held, by) = (scope_of_patient(0xb2), Uuid::from_u128(7));
     fixture.ingest(&[note(1, scope(), "2026-06-20T10:00:00Z"), note(2, held, "2026-06-20T10:00:00Z")]).await;
     for who in [scope(), held] {
         let tier = json!({"organization_id": ORG, "patient_id": who.patient().0, "actor": by,

@@ -25,7 +25,7 @@ impl StoreFixture {
         self.store().read().memories(scope(), &filter, ReadInstant::Now).await.unwrap()
     }
 
-    async fn of(&self, stretch: SummaryPeriod) -> Option<Memory> {
+    async fn summary(&self, stretch: SummaryPeriod) -> Option<Memory> {
         let of =
             |m: &Memory| m.words.as_ref().and_then(|w| w.account.as_ref()).is_some_and(|a| a.period == Some(stretch));
         self.formed().await.into_iter().find(of)
@@ -65,7 +65,7 @@ async fn documents_become_episodes_conversations_weeks_and_quarters_that_name_th
     assert_eq!((episodes, sessions, quarters, withdrawn), (2, 1, 1, 0), "{report:?}");
     assert_eq!(weeks, 1, "the second week is not over");
 
-    let episode = fixture.of(SummaryPeriod::Document).await.unwrap();
+    let episode = fixture.summary(SummaryPeriod::Document).await.unwrap();
     assert_eq!(
         (episode.kind, episode.source_type, episode.trust),
         (Kind::Episode, SourceType::Consolidation, Trust::T4)
@@ -79,7 +79,7 @@ async fn documents_become_episodes_conversations_weeks_and_quarters_that_name_th
         "{quote:?}"
     );
 
-    let week = fixture.of(SummaryPeriod::Week).await.unwrap();
+    let week = fixture.summary(SummaryPeriod::Week).await.unwrap();
     let words = text(&week);
     assert!(words.starts_with("Resumen de la semana.") && words.contains("insomnio (2 veces)"), "{words}");
     assert!(words.contains("Niega: fiebre") && words.contains("sertralina"), "{words}");
@@ -106,10 +106,10 @@ async fn an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten(engin
     let fixture = StoreFixture::on(engine).await;
     fixture.ingest(&history()).await;
     fixture.after(1, JobName::Summaries).await;
-    let before = fixture.of(SummaryPeriod::Week).await.unwrap();
+    let before = fixture.summary(SummaryPeriod::Week).await.unwrap();
     fixture.ingest(&[document(5, 1, "2026-06-18T10:00:00Z", "Toma litio 400 mg al día. Refiere temblor.")]).await;
     assert_eq!(status_counts(&fixture.after(1, JobName::Summaries).await), [1, 0, 1, 1, 0]);
-    let after = fixture.of(SummaryPeriod::Week).await.unwrap();
+    let after = fixture.summary(SummaryPeriod::Week).await.unwrap();
     assert_eq!(after.id, before.id, "the same memory says more");
     assert!(text(&after).contains("litio 400 mg"), "{}", text(&after));
 
@@ -122,7 +122,7 @@ async fn an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten(engin
     let report = fixture.after(1, JobName::Summaries).await;
     assert_eq!(status_counts(&report)[2], 1, "{report:?}");
     assert!(
-        !text(&fixture.of(SummaryPeriod::Week).await.unwrap()).contains("litio"),
+        !text(&fixture.summary(SummaryPeriod::Week).await.unwrap()).contains("litio"),
         "what was forgotten is told no more"
     );
     let held = fixture.store().read().revisions(scope(), &[after.document_id.unwrap()]).await.unwrap();

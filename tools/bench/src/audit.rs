@@ -49,7 +49,7 @@ pub async fn measure(pipeline: &Pipeline, documents: u64, reads: usize) -> Resul
     let store = pipeline.store();
     let (org, patient) = (OrgId(derive("bench.org", &[b"audit"])), PatientId(derive("patient", &[b"audit"])));
     let scope = Scope::new(org, patient).map_err(|_| AuditBenchError::Unreadable)?;
-    let bodies = (0..documents).map(|number| RawMessage::of(corpus::life(org, patient, number))).collect();
+    let bodies = (0..documents).map(|number| RawMessage::from_body(corpus::life(org, patient, number))).collect();
     if pipeline.run(bodies).await.iter().any(|done| *done != Disposition::Stored) {
         return Err(AuditBenchError::Unreadable);
     }

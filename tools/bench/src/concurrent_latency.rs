@@ -26,7 +26,7 @@ pub struct BatchLatency {
 }
 
 impl BatchLatency {
-    fn of(mut times: Vec<Duration>) -> Self {
+    fn from_times(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         let at = |percent: usize| {
             let last = times.len().saturating_sub(1);
@@ -50,7 +50,7 @@ pub async fn alone(pipeline: &Pipeline, org: OrgId, first: u64, batches: u64) ->
     for number in first..first + batches {
         times.push(batch(pipeline, org, number).await?);
     }
-    Ok(BatchLatency::of(times))
+    Ok(BatchLatency::from_times(times))
 }
 
 /// Batches that go on in a task of their own until they are asked to stop.
@@ -69,7 +69,7 @@ impl BackgroundLoad {
                 times.push(batch(&pipeline, org, number).await?);
                 number += 1;
             }
-            Ok(BatchLatency::of(times))
+            Ok(BatchLatency::from_times(times))
         });
         Self { over, task }
     }
@@ -83,7 +83,8 @@ impl BackgroundLoad {
 }
 
 async fn batch(pipeline: &Pipeline, org: OrgId, number: u64) -> Result<Duration, NotStored> {
-    let bodies: Vec<RawMessage> = (0..BATCH).map(|n| RawMessage::of(document(org, number * BATCH + n))).collect();
+    let bodies: Vec<RawMessage> =
+        (0..BATCH).map(|n| RawMessage::from_body(document(org, number * BATCH + n))).collect();
     let started = Instant::now();
     let done = pipeline.run(bodies).await;
     let took = started.elapsed();
@@ -106,8 +107,11 @@ mod tests {
 
     #[test]
     fn shares_of_no_time_are_zero_and_of_many_stand_at_their_places() {
-        assert_eq!(BatchLatency::of(Vec::new()), BatchLatency::default());
+        assert_eq!(BatchLatency::from_times(Vec::new()), BatchLatency::default());
         let times = (1..=100).rev().map(Duration::from_millis).collect();
-        assert_eq!(BatchLatency::of(times), BatchLatency { batches: 100, p50_ms: 51.0, p95_ms: 96.0, max_ms: 100.0 });
+        assert_eq!(
+            BatchLatency::from_times(times),
+            BatchLatency { batches: 100, p50_ms: 51.0, p95_ms: 96.0, max_ms: 100.0 }
+        );
     }
 }

@@ -60,7 +60,7 @@ fn speed(extractor: &Extractor, name: &str, documents: &[Document]) -> Extractio
     while begun.elapsed() < LEAST {
         let pass = Instant::now();
         for document in documents {
-            std::hint::black_box(extractor.extract(&ExtractionInput::of(document)));
+            std::hint::black_box(extractor.extract(&ExtractionInput::new(document)));
         }
         best = best.min(pass.elapsed());
     }

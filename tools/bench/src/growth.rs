@@ -68,7 +68,7 @@ pub async fn measure(
     let mut documents = 0;
     let mut held = 0;
     while held < memories {
-        let bodies = (documents..documents + FILL).map(|number| RawMessage::of(corpus::life(org, long, number)));
+        let bodies = (documents..documents + FILL).map(|number| RawMessage::from_body(corpus::life(org, long, number)));
         stored(pipeline, bodies.collect()).await?;
         documents += FILL;
         held = count(pipeline, &MEMORIES, org, long).await?;
@@ -77,11 +77,11 @@ pub async fn measure(
     let (mut full, mut empty) = (Vec::new(), Vec::new());
     for n in 0..TIMED {
         let other = PatientId(derive("patient", &[b"growth", &n.to_be_bytes()]));
-        let before = (0..FEW).map(|number| RawMessage::of(corpus::life(org, other, number)));
+        let before = (0..FEW).map(|number| RawMessage::from_body(corpus::life(org, other, number)));
         stored(pipeline, before.collect()).await?;
         let number = documents + n;
-        empty.push(stored(pipeline, vec![RawMessage::of(corpus::life(org, other, number))]).await?);
-        full.push(stored(pipeline, vec![RawMessage::of(corpus::life(org, long, number))]).await?);
+        empty.push(stored(pipeline, vec![RawMessage::from_body(corpus::life(org, other, number))]).await?);
+        full.push(stored(pipeline, vec![RawMessage::from_body(corpus::life(org, long, number))]).await?);
     }
     let (empty_ms, full_ms) = (median(&mut empty), median(&mut full));
     Ok(GrowthMeasurement {

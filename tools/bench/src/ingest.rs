@@ -155,7 +155,7 @@ pub struct Round {
 impl IngestMeasurement {
     /// Rounds in stores of their own as one measurement: of each rate and ratio the median, which one round that had to wait
     /// for something else on the machine does not move. What was not stored is summed; all else is the first round's.
-    pub fn of_rounds(all: Vec<Self>) -> Option<Self> {
+    pub fn from_rounds(all: Vec<Self>) -> Option<Self> {
         let round = |one: &Self| Round {
             documents_per_second: one.documents_per_second,
             bare_documents_per_second: one.bare_documents_per_second,
@@ -278,8 +278,8 @@ fn figures(
         store: "",
         build: if cfg!(debug_assertions) { "debug" } else { "release" },
         documents,
-        stored: fresh.tally.of("stored"),
-        not_stored: fresh.tally.of("quarantined") + fresh.tally.of("retry"),
+        stored: fresh.tally.count("stored"),
+        not_stored: fresh.tally.count("quarantined") + fresh.tally.count("retry"),
         body_bytes_per_document: each(fresh.bytes as f64),
         batch: load.batch,
         slots: load.slots,
@@ -287,7 +287,7 @@ fn figures(
         documents_per_second: fresh_rate,
         bare_documents_per_second: bare_rate,
         ratio_to_bare_upserts: fresh_rate / bare_rate,
-        redelivered_duplicates: again.tally.of("duplicate"),
+        redelivered_duplicates: again.tally.count("duplicate"),
         redelivered_documents_per_second: again_rate,
         redelivery_ratio: again_rate / fresh_rate,
         cpu_ms_per_document: fresh.cpu.map(|cpu| each(cpu.as_secs_f64() * 1_000.0)),
@@ -379,7 +379,7 @@ async fn slot(pipeline: Arc<Pipeline>, ready: Arc<Mutex<VecDeque<Vec<Vec<u8>>>>>
 
 /// Offers a batch until nothing of it asks for more, with pauses, as a consumer would.
 async fn offer(pipeline: &Pipeline, bodies: Vec<Vec<u8>>) -> Vec<Disposition> {
-    let raw = |body: &Vec<u8>| RawMessage::of(body.clone());
+    let raw = |body: &Vec<u8>| RawMessage::from_body(body.clone());
     let mut done = pipeline.run(bodies.iter().map(raw).collect()).await;
     let mut pause = FIRST_PAUSE;
     for _ in 1..OFFERS {
@@ -398,7 +398,7 @@ async fn offer(pipeline: &Pipeline, bodies: Vec<Vec<u8>>) -> Vec<Disposition> {
 }
 
 fn stages(metrics: &Metrics) -> BTreeMap<&'static str, StageTime> {
-    let seconds = |stage: Stage| metrics.stages.seconds.of(stage).get_sample_sum();
+    let seconds = |stage: Stage| metrics.stages.seconds.with_labels(stage).get_sample_sum();
     let all: f64 = Stage::ALL.iter().map(|stage| seconds(*stage)).sum();
     let one = |stage: &Stage| {
         let seconds = seconds(*stage);

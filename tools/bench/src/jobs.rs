@@ -41,7 +41,7 @@ const BEGIN: i64 = 1_772_366_400_000_000;
 /// A belief of 0.9 falls to its threshold after so many days.
 const UNTIL_UNCERTAIN: i64 = 1_200;
 /// Usual runs over which growth is measured, after the measured one.
-const NIGHTS: u64 = 30;
+const USUAL_RUNS: u64 = 30;
 /// By how much faster beliefs fade in the run next to which documents are committed: a quarter of all fall at once.
 const FASTER: f64 = 2.5;
 /// Batches of documents that are committed while nothing else is done.
@@ -136,7 +136,7 @@ pub struct JobsMeasurement {
     pub memories: u64,
     pub due: u64,
     /// All jobs of a usual run.
-    pub night_ms: f64,
+    pub run_ms: f64,
     /// Rows that the run looked at and changed.
     pub examined: u64,
     pub changed: u64,
@@ -181,20 +181,20 @@ pub async fn measure(
     let store = pipeline.store();
     let org = OrgId(derive("bench.org", &[b"jobs"]));
     fill(store, org, size, on_progress).await?;
-    let mut night = JobScheduler::over(store, policies, Arc::new(()), CancellationToken::new());
+    let mut scheduler = JobScheduler::over(store, policies, Arc::new(()), CancellationToken::new());
     // The first run learns that all rows are in line with the policy.
-    run(&mut night, org, 1).await?;
+    run(&mut scheduler, org, 1).await?;
     forget_peak();
     let before = store.db().bytes().await?;
-    let usual = run(&mut night, org, 2).await?;
-    let again = run(&mut night, org, 2).await?;
+    let usual = run(&mut scheduler, org, 2).await?;
+    let again = run(&mut scheduler, org, 2).await?;
     let mut growth_changed = 0;
-    for day in 3..3 + NIGHTS {
-        growth_changed += run(&mut night, org, i64::try_from(day).unwrap_or(i64::MAX)).await?.changed;
+    for day in 3..3 + USUAL_RUNS {
+        growth_changed += run(&mut scheduler, org, i64::try_from(day).unwrap_or(i64::MAX)).await?.changed;
     }
     let after = store.db().bytes().await?;
-    night.policies.decay.thresholds.belief.rate *= 0.9;
-    let anew = run(&mut night, org, 40).await?;
+    scheduler.policies.decay.thresholds.belief.rate *= 0.9;
+    let anew = run(&mut scheduler, org, 40).await?;
     let peak = peak_bytes().unwrap_or(0);
     let after_anew = store.db().bytes().await?;
     let mut tx = store.db().begin(Access::Organization(org)).await?;
@@ -208,9 +208,9 @@ pub async fn measure(
     // The first batches find nothing warm.
     concurrent_latency::alone(pipeline, org, 0, BATCHES_ALONE / 4).await?;
     let ingest_alone = concurrent_latency::alone(pipeline, org, BATCHES_ALONE, BATCHES_ALONE).await?;
-    night.policies.decay.thresholds.belief.rate *= FASTER;
+    scheduler.policies.decay.thresholds.belief.rate *= FASTER;
     let others = BackgroundLoad::start(Arc::clone(pipeline), org, 2 * BATCHES_ALONE);
-    let beside = run(&mut night, org, 41).await;
+    let beside = run(&mut scheduler, org, 41).await;
     let ingest_beside = others.stop().await?;
     let fallen_beside = beside?.changed;
     Ok(JobsMeasurement {
@@ -219,7 +219,7 @@ pub async fn measure(
         build: if cfg!(debug_assertions) { "debug" } else { "release" },
         memories: size.memories,
         due: size.due,
-        night_ms: ms(usual.took),
+        run_ms: ms(usual.took),
         examined: usual.examined,
         changed: usual.changed,
         again_ms: ms(again.took),
@@ -257,16 +257,16 @@ struct TimedRun {
 }
 
 /// All jobs of the run that many days after the beginning, asked for by a person, so that it may be repeated.
-async fn run(night: &mut JobScheduler, org: OrgId, days: i64) -> Result<TimedRun, JobsBenchError> {
+async fn run(scheduler: &mut JobScheduler, org: OrgId, days: i64) -> Result<TimedRun, JobsBenchError> {
     let now = from_micros(BEGIN) + TimeDelta::days(days);
-    night.driver.clock = Arc::new(ManualClock::at(now));
+    scheduler.driver.clock = Arc::new(ManualClock::at(now));
     let organization = PlannedOrganization { org, zone: chrono_tz::Tz::UTC, since: DateTime::UNIX_EPOCH };
     let mut done = TimedRun::default();
     let started = Instant::now();
     for job in JobName::ALL.iter().copied() {
-        let Some(due) = run_of(job, night.policies.of(job), &organization, now.date_naive()) else { continue };
+        let Some(due) = run_of(job, scheduler.policies.get(job), &organization, now.date_naive()) else { continue };
         let offered = Instant::now();
-        let report = night.offer(due, Trigger::Manual).await?;
+        let report = scheduler.offer(due, Trigger::Manual).await?;
         done.by_job.insert(job.code(), ms(offered.elapsed()));
         if report.outcome != JobOutcome::Done {
             return Err(JobsBenchError::Unwell);
@@ -326,7 +326,7 @@ fn memory(org: OrgId, n: u64, due: u64) -> Vec<Arg> {
         (_, true) => TimeDelta::days(UNTIL_UNCERTAIN - 1),
         _ => TimeDelta::days(i64::try_from(n % 600).unwrap_or(0)),
     };
-    let wait = if later { 1 + i64::try_from(n % NIGHTS).unwrap_or(0) } else { 0 };
+    let wait = if later { 1 + i64::try_from(n % USUAL_RUNS).unwrap_or(0) } else { 0 };
     let said: DateTime<Utc> = begin - age;
     let class = match (expires, later) {
         (true, _) => "time_bound_state",

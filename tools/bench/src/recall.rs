@@ -252,7 +252,7 @@ fn document(scope: Scope, number: u64, passages: &[u64], dimension: usize) -> Ne
         sentiment: None,
         risk_level: None,
         body_hash: hash(scope, "body", id.as_bytes()),
-        content: DocumentContent::of(text),
+        content: DocumentContent::from_text(text),
         redaction_policy: "bench".to_owned(),
         extractor_version: "bench".to_owned(),
         passages: made,

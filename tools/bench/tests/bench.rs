@@ -144,7 +144,7 @@ fn what_the_chosen_embedder_cannot_do_is_a_usage_error() {
 }
 
 #[test]
-fn a_night_looks_at_what_is_due_its_repetition_changes_nothing_and_another_policy_rewrites_no_memory() {
+fn a_run_looks_at_what_is_due_its_repetition_changes_nothing_and_another_policy_rewrites_no_memory() {
     let output = Command::new(env!("CARGO_BIN_EXE_anamnesis-bench"))
         .args(["jobs", "--memories", "600", "--expiring", "20", "--output", "json"])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
@@ -156,7 +156,7 @@ fn a_night_looks_at_what_is_due_its_repetition_changes_nothing_and_another_polic
     // Twenty that expire and ten that fell, and no other row; reconciliation looks at the six patients.
     assert_eq!((count(&found, "examined"), count(&found, "changed")), (36, 30));
     assert_eq!(count(&found, "again_changed"), 0);
-    // As many expire one after the other in the thirty nights that follow.
+    // As many expire one after the other in the thirty job runs that follow.
     assert_eq!(count(&found, "growth_changed"), 20);
     // The ten that were asked about would fall later under another rate; no other row is touched for it.
     assert_eq!(count(&found, "anew_changed"), 10);

@@ -65,7 +65,7 @@ class Batches:
     def __init__(self, encoder):
         self.table, self.padding = encoder.table(), encoder.padding
 
-    def of(self, chosen):
+    def build(self, chosen):
         shape = (len(chosen), windows.WINDOW)
         ids, mask, wanted = np.full(shape, self.padding), np.zeros(shape, bool), {}
         for key in [key for key in chosen[0] if key not in ('ids', 'first', 'last')]:
@@ -138,7 +138,7 @@ def measured(parameters, batches, held_out, run):
     kinds, groups = collections.defaultdict(lambda: [0, 0, 0]), collections.defaultdict(lambda: [0, 0])
     for at in range(0, len(held_out), 8):
         chosen = held_out[at:at + 8]
-        vectors, mask, wanted = batches.of(chosen + chosen[:1] * (8 - len(chosen)))
+        vectors, mask, wanted = batches.build(chosen + chosen[:1] * (8 - len(chosen)))
         scores = {key: np.array(value) for key, value in run(parameters, vectors, mask).items()}
         for row, window in enumerate(chosen):
             own = slice(window['first'], window['last'])
@@ -244,7 +244,7 @@ def trained(args, encoder, parameters, learned, measure, save):
         order, lost = random.permutation(len(shown)), []
         for at in range(0, len(order) - args.batch + 1, args.batch):
             key, own = jax.random.split(key)
-            batch = batches.of([shown[n] for n in order[at:at + args.batch]])
+            batch = batches.build([shown[n] for n in order[at:at + args.batch]])
             parameters, mean, state, one = step(parameters, mean, state, teachers, batch, own)
             lost.append(one)
         print(f'epoch {epoch + 1} of {args.epochs}: loss {np.mean(jax.device_get(lost)):.3f}, {time.time() - began:.0f} s', flush=True)

@@ -114,30 +114,30 @@ fn name(key: &'static str, text: &str) -> Result<(), InvalidSetting> {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<(), InvalidSetting> {
+    fn validate(text: &str) -> Result<(), InvalidSetting> {
         toml::from_str::<KeysConfig>(text).unwrap().validate()
     }
 
     #[test]
     fn each_root_needs_its_own_settings_and_no_other() {
-        of("").unwrap();
+        validate("").unwrap();
         for (root, key) in [
             ("vault", "keys.vault.url"),
             ("aws", "keys.aws.key"),
             ("google", "keys.google.key"),
             ("azure", "keys.azure.vault_url"),
         ] {
-            assert_eq!(of(&format!("root = \"{root}\"")).unwrap_err().key, key);
+            assert_eq!(validate(&format!("root = \"{root}\"")).unwrap_err().key, key);
         }
         let vault = "root = \"vault\"\n[vault]\nurl = \"https://v:8200\"\nkey = \"k\"\ntoken_file = \"/t\"\n";
-        of(vault).unwrap();
-        of("[aws]\nendpoint = \"http://elsewhere\"\n").unwrap();
+        validate(vault).unwrap();
+        validate("[aws]\nendpoint = \"http://elsewhere\"\n").unwrap();
     }
 
     #[test]
     fn plain_http_beyond_loopback_and_names_that_climb_are_refused() {
         let vault = |url: &str, key: &str| {
-            of(&format!("root = \"vault\"\n[vault]\nurl = \"{url}\"\nkey = \"{key}\"\ntoken_file = \"/t\"\n"))
+            validate(&format!("root = \"vault\"\n[vault]\nurl = \"{url}\"\nkey = \"{key}\"\ntoken_file = \"/t\"\n"))
         };
         vault("http://127.0.0.1:8200", "k").unwrap();
         vault("http://[::1]:8200", "k").unwrap();
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn limits_are_held_to_their_ranges() {
         for line in ["attempts = 0", "attempts = 21", "connect_ms = 0", "total_ms = 60001"] {
-            let key = of(&format!("[limits]\n{line}\n")).unwrap_err().key;
+            let key = validate(&format!("[limits]\n{line}\n")).unwrap_err().key;
             assert!(key.starts_with("keys.limits.") && key.ends_with(line.split(' ').next().unwrap()), "{key}");
         }
     }

@@ -137,7 +137,7 @@ fn is_designation(before: Option<&TextItem>, word: &FoldedWord) -> bool {
 /// Articles are numbers only before what can be counted; "once" is eleven in Spanish alone.
 fn counts(number: &NumberWord, text: &str, next: Option<&FoldedWord>, language: Language) -> bool {
     let counted = next.is_some_and(|next| is_unit(&next.folded) || next.is(&["vez", "veces", "time", "times"]));
-    match number.span.of(text).to_lowercase().as_str() {
+    match number.span.slice(text).to_lowercase().as_str() {
         "un" | "una" | "uno" | "one" => counted,
         "once" => language == Language::Spanish && counted,
         "oh" => false,
@@ -152,7 +152,8 @@ fn push(out: &mut Vec<TextItem>, word: &FoldedWord, text: &str, language: Langua
         TokenKind::Mixed => mixed(out, word, text, language),
         TokenKind::Word | TokenKind::Email => {
             for part in denial_apart(&word.folded) {
-                let raw = if part.len() == word.folded.len() { word.span.of(text).to_lowercase() } else { part.into() };
+                let raw =
+                    if part.len() == word.folded.len() { word.span.slice(text).to_lowercase() } else { part.into() };
                 out.push(TextItem::Word { folded: part.to_owned(), raw, named: word.named });
             }
         }
@@ -210,7 +211,7 @@ fn mixed(out: &mut Vec<TextItem>, word: &FoldedWord, text: &str, language: Langu
         Some(("3", "4")) => out.push(TextItem::Number(0.75)),
         _ if folded.starts_with(|c: char| c.is_ascii_digit()) => glued(out, folded, language),
         _ => {
-            let raw = word.span.of(text).to_lowercase();
+            let raw = word.span.slice(text).to_lowercase();
             out.push(TextItem::Word { folded: folded.to_owned(), raw, named: word.named });
         }
     }

@@ -25,7 +25,7 @@ fn finding(n: u128, entity: EntityType, at: i64) -> Assertion {
         attribute: [entity as u8; 32],
         entity,
         kind: Kind::Note,
-        class: Class::of_finding(entity),
+        class: Class::from_finding(entity),
         polarity: Polarity::Affirmed,
         experiencer: Experiencer::Patient,
         details: Details::default(),

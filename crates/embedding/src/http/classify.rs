@@ -26,7 +26,7 @@ impl ResponseFailure {
         match self {
             Self::TooMuch => RequestOutcome::PayloadTooLarge,
             Self::RateLimited { .. } => RequestOutcome::RateLimited,
-            Self::Embed(error) => RequestOutcome::of(error),
+            Self::Embed(error) => RequestOutcome::from_error(error),
         }
     }
 
@@ -101,22 +101,26 @@ fn says(body: &[u8], phrases: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    fn of(status: u16, body: &str) -> ResponseFailure {
+    fn classified(status: u16, body: &str) -> ResponseFailure {
         failure(StatusCode::from_u16(status).unwrap(), None, body.as_bytes())
     }
 
     #[test]
     fn each_status_has_its_class() {
         for status in [408, 424, 500, 502, 503, 504, 529] {
-            assert_eq!(of(status, ""), ResponseFailure::Embed(EmbedError::Transient { after: None }), "{status}");
+            assert_eq!(
+                classified(status, ""),
+                ResponseFailure::Embed(EmbedError::Transient { after: None }),
+                "{status}"
+            );
         }
         for status in [400, 422] {
-            assert_eq!(of(status, "{}"), ResponseFailure::Embed(EmbedError::Rejected), "{status}");
+            assert_eq!(classified(status, "{}"), ResponseFailure::Embed(EmbedError::Rejected), "{status}");
         }
         for status in [301, 302, 307, 401, 402, 403, 404, 405, 415] {
-            assert_eq!(of(status, ""), ResponseFailure::Embed(EmbedError::Misconfigured), "{status}");
+            assert_eq!(classified(status, ""), ResponseFailure::Embed(EmbedError::Misconfigured), "{status}");
         }
-        assert_eq!(of(413, ""), ResponseFailure::TooMuch);
+        assert_eq!(classified(413, ""), ResponseFailure::TooMuch);
         let after = Some(Duration::from_secs(3));
         assert_eq!(failure(StatusCode::TOO_MANY_REQUESTS, after, b""), ResponseFailure::RateLimited { after });
     }
@@ -129,15 +133,15 @@ mod tests {
             r#"{"error":"batch size 64 > maximum allowed batch size 32","error_type":"Validation"}"#,
             r#"{"message":"This model's maximum context length is 512 tokens."}"#,
         ] {
-            assert_eq!(of(400, body), ResponseFailure::TooMuch, "{body}");
+            assert_eq!(classified(400, body), ResponseFailure::TooMuch, "{body}");
         }
     }
 
     #[test]
     fn an_empty_account_and_an_invalid_key_wait_for_an_operator() {
-        assert_eq!(of(429, r#"{"error":{"code":"insufficient_quota"}}"#), EmbedError::Misconfigured.into());
+        assert_eq!(classified(429, r#"{"error":{"code":"insufficient_quota"}}"#), EmbedError::Misconfigured.into());
         assert_eq!(
-            of(400, r#"{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}"#),
+            classified(400, r#"{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}"#),
             EmbedError::Misconfigured.into()
         );
     }

@@ -259,7 +259,7 @@ impl AllergyRules {
             placed.entity.confidence = placed.entity.confidence.min(UNLISTED);
         }
         let span = doc.reading.source(&place);
-        let name = span.of(doc.text()).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let name = span.slice(doc.text()).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         placed.mentioned = Some(Reaction { name, place: span });
     }
 }

@@ -80,11 +80,11 @@ impl AllergyRules {
         let mut named = self.governed(doc, cue.end..within.end, &after);
         // The denied substance is the cause, unless a cause is named after.
         let denied = |s: &&AllergenMention| {
-            s.words.end <= link && link - s.words.end <= REASON && doc.scopes.of(reading, &s.words).negated
+            s.words.end <= link && link - s.words.end <= REASON && doc.scopes.mention_context(reading, &s.words).negated
         };
         if named.is_empty() {
             named.extend(substances.iter().rfind(denied).cloned());
-        } else if !doc.scopes.of(reading, &named[0].words).negated {
+        } else if !doc.scopes.mention_context(reading, &named[0].words).negated {
             return false;
         }
         for substance in named.iter().filter(|_| gives) {
@@ -159,7 +159,9 @@ impl AllergyRules {
         let brief = sentence.words.len() <= LONGEST_ANSWER && !dosed && !sentence.question;
         let word = |offset: usize| doc.reading.word(sentence.words.start + offset);
         let refers = matches!((word(0), word(1)), ("lo" | "eso" | "la" | "esa", "de" | "del")) || word(2) == "thing";
-        let past = |s: &AllergenMention| doc.scopes.of(doc.reading, &s.words).temporality == Temporality::Historical;
+        let past = |s: &AllergenMention| {
+            doc.scopes.mention_context(doc.reading, &s.words).temporality == Temporality::Historical
+        };
         if brief
             && (refers || substances.iter().any(past))
             && about(&previous.words)

@@ -5,7 +5,7 @@ use crate::{Entity, EntityType, Experiencer, ExtractionInput, Extractor};
 use anamnesis_text::{Document, Language, Speaker};
 
 fn entities(document: &Document) -> Vec<Entity> {
-    Extractor::shared().extract(&ExtractionInput::of(document)).entities
+    Extractor::shared().extract(&ExtractionInput::new(document)).entities
 }
 
 fn rows(text: &str) -> Vec<Entity> {
@@ -13,7 +13,7 @@ fn rows(text: &str) -> Vec<Entity> {
 }
 
 /// "allergy", "no allergy", "intolerance" or nothing: the relation of a substance to the patient in a text.
-fn of(text: &str, name: &str) -> String {
+fn relation(text: &str, name: &str) -> String {
     let is = |entity: &&Entity| {
         matches!(entity.kind, EntityType::Allergy | EntityType::Intolerance)
             && entity.value == name
@@ -30,7 +30,7 @@ fn of(text: &str, name: &str) -> String {
 }
 
 fn each(cases: &[(&str, &str, &str)]) {
-    let read: Vec<(&str, String)> = cases.iter().map(|(text, name, _)| (*text, of(text, name))).collect();
+    let read: Vec<(&str, String)> = cases.iter().map(|(text, name, _)| (*text, relation(text, name))).collect();
     let expected: Vec<(&str, String)> = cases.iter().map(|(text, _, said)| (*text, (*said).to_owned())).collect();
     assert_eq!(read, expected);
 }
@@ -89,13 +89,13 @@ fn what_was_borne_where_allergies_are_spoken_of_is_denied_and_no_medicine() {
         ),
         ("Allergies: sulfa. She was given cefalexin last year, no bother.", "cephalexin"),
     ] {
-        assert_eq!(of(text, name), "no allergy", "{text}");
+        assert_eq!(relation(text, name), "no allergy", "{text}");
         assert!(!rows(text).iter().any(|e| e.kind == EntityType::Medication && e.value == name), "{text}");
     }
     each(&[("Alergias: látex. Mariscos bien.", "shellfish", "no allergy")]);
     let text = "Alergias: penicilina. Toma enalapril sin problema.";
-    assert_eq!(of(text, "enalapril"), "");
-    assert_eq!(of(text, "penicillin"), "allergy");
+    assert_eq!(relation(text, "enalapril"), "");
+    assert_eq!(relation(text, "penicillin"), "allergy");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_sign_or_a_row_with_a_reaction_states_an_allergy() {
         ("La cefalexina le cerró la garganta en 2015.", "cephalexin", "allergy"),
         ("| Ketorolaco | [x] | Ronchas en la espalda, 2015 |", "ketorolac", "allergy"),
     ]);
-    assert_eq!(of("| Zolpidem | 10 | insomnio |", "zolpidem"), "");
+    assert_eq!(relation("| Zolpidem | 10 | insomnio |", "zolpidem"), "");
 }
 
 #[test]

@@ -135,14 +135,14 @@ struct AllergenMention {
 }
 
 impl AllergenMention {
-    fn of(mention: &ConceptMention, drug: bool) -> Self {
+    fn from_mention(mention: &ConceptMention, drug: bool) -> Self {
         let class = mention.concept.group == "class";
         Self { words: mention.words.clone(), name: mention.concept.name.into(), class, drug }
     }
 
     /// A medicine; one that no list names goes by the word itself.
     fn named(doc: &AnalyzedDocument<'_>, mention: &ConceptMention) -> Self {
-        let mut this = Self::of(mention, true);
+        let mut this = Self::from_mention(mention, true);
         if mention.concept.group == STEM {
             this.name = doc.reading.word(mention.words.start).to_owned();
         }
@@ -255,7 +255,7 @@ impl AllergyRules {
         for mention in self.allergens.find(doc.reading, words) {
             if out.iter().all(|known| known.words.end <= mention.words.start || mention.words.end <= known.words.start)
             {
-                out.push(AllergenMention::of(&mention, false));
+                out.push(AllergenMention::from_mention(&mention, false));
             }
         }
         // "Sick as a dog" is no dog.

@@ -146,7 +146,7 @@ impl AllergyRules {
             {
                 return false;
             }
-            let context = doc.scopes.of(doc.reading, &(cue.words.start..cue.words.start + 1));
+            let context = doc.scopes.mention_context(doc.reading, &(cue.words.start..cue.words.start + 1));
             let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
             // "Se retira la etiqueta de alergia": of one thing it is said that it is over.
             let label =
@@ -213,7 +213,7 @@ impl AllergyRules {
             (Polarity::No, []) if !other => {
                 let given = &doc.reading.sentences[answer.sentence];
                 let goes_on =
-                    given.span.of(doc.text()).contains(" but ") || given.span.of(doc.text()).contains(" pero ");
+                    given.span.slice(doc.text()).contains(" but ") || given.span.slice(doc.text()).contains(" pero ");
                 if !goes_on {
                     out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: given.span });
                 }

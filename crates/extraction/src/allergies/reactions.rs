@@ -38,11 +38,11 @@ impl AllergyRules {
             return;
         }
         let Some(reaction) = self.reactions.find(doc.reading, words.clone()).into_iter().next() else { return };
-        if doc.scopes.of(doc.reading, &reaction.words).negated {
+        if doc.scopes.mention_context(doc.reading, &reaction.words).negated {
             return;
         }
         let mention = &last.mentions[0];
-        let substance = AllergenMention::of(mention, true);
+        let substance = AllergenMention::from_mention(mention, true);
         let assertion = doc.answered(last.sentence, index, &mention.words);
         let frame =
             if reaction.concept.group == "allergic" { AllergyFrame::Allergy } else { AllergyFrame::Intolerance };
@@ -67,7 +67,7 @@ impl AllergyRules {
             if placed.entity.context.negated {
                 continue;
             }
-            let region = ReactionRegion::of(doc, &placed.words, &places, reading.words_at(placed.entity.evidence));
+            let region = ReactionRegion::find(doc, &placed.words, &places, reading.words_at(placed.entity.evidence));
             let mut found = self.reactions_in(doc, &region, (&placed.words, placed.frame));
             if found.is_empty() && placed.frame == AllergyFrame::Allergy {
                 found = self.reactions_elsewhere(doc, &placed.words, &places);
@@ -82,7 +82,7 @@ impl AllergyRules {
             let together = place.filter(|place| !place.is_empty() && place.end - place.start <= LONGEST_QUOTE);
             let place = together.or(places.first().copied()).filter(|place| !place.is_empty());
             placed.entity.reaction = place.map(|place| Reaction {
-                name: place.of(doc.text()).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase(),
+                name: place.slice(doc.text()).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase(),
                 place,
             });
         }
@@ -236,7 +236,7 @@ struct ReactionRegion {
 }
 
 impl ReactionRegion {
-    fn of(doc: &AnalyzedDocument<'_>, words: &Range<usize>, places: &[Range<usize>], evidence: Range<usize>) -> Self {
+    fn find(doc: &AnalyzedDocument<'_>, words: &Range<usize>, places: &[Range<usize>], evidence: Range<usize>) -> Self {
         let reading = doc.reading;
         let index = reading.sentence_of(words.start);
         let sentence = &reading.sentences[index];

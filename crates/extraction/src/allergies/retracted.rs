@@ -115,7 +115,7 @@ impl AllergyRules {
             entity.context.negated = false;
             entity.context.uncertain = false;
             let place = reading.source(&reaction.words);
-            entity.reaction = Some(Reaction { name: place.of(doc.text()).to_lowercase(), place });
+            entity.reaction = Some(Reaction { name: place.slice(doc.text()).to_lowercase(), place });
             known.push(AllergyMention {
                 entity,
                 words: placed.words.clone(),

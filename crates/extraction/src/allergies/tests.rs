@@ -7,7 +7,7 @@ use anamnesis_text::{Document, Language, Speaker};
 
 /// The allergies and intolerances of a text, one a line: "allergy: latex (hives)", "no allergy: egg", "family's …".
 fn read(document: &Document) -> String {
-    let found = Extractor::shared().extract(&ExtractionInput::of(document));
+    let found = Extractor::shared().extract(&ExtractionInput::new(document));
     let mut lines: Vec<String> = found
         .entities
         .iter()
@@ -171,7 +171,7 @@ fn a_pen_of_adrenaline_is_carried_and_no_allergen() {
 #[test]
 fn no_known_allergies_are_none_in_every_common_wording_and_a_single_substance_is_not_all() {
     let none = |text: &str| {
-        let found = Extractor::shared().extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown)));
+        let found = Extractor::shared().extract(&ExtractionInput::new(&Document::plain(text, Language::Unknown)));
         found.statements.iter().any(|statement| statement.kind == StatementKind::NoKnownAllergies)
     };
     for text in [
@@ -201,7 +201,7 @@ fn no_known_allergies_are_none_in_every_common_wording_and_a_single_substance_is
 /// Allergies as [`note`] shows them, and after a stroke the symptoms and conditions that are the patient's own.
 fn nearby(text: &str) -> String {
     let document = Document::plain(text, Language::Unknown);
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).entities;
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document)).entities;
     let own = |entity: &&crate::Entity| {
         matches!(entity.kind, EntityType::Symptom | EntityType::Condition) && !entity.context.negated
     };
@@ -275,7 +275,7 @@ fn the_day_of_a_complaint_is_not_that_of_the_allergy_next_to_it() {
     ] {
         let document = Document::plain(text, language);
         let dates = crate::dates::find(text, language, today);
-        let input = ExtractionInput { dates: &dates, today: Some(today), ..ExtractionInput::of(&document) };
+        let input = ExtractionInput { dates: &dates, today: Some(today), ..ExtractionInput::new(&document) };
         for entity in Extractor::shared().extract(&input).entities {
             assert_eq!(entity.at.is_some(), entity.kind == EntityType::Symptom, "{text}: {entity:?}");
         }
@@ -331,7 +331,7 @@ fn another_question_leaves_the_allergies_and_one_for_more_of_them_does_not() {
 fn the_bare_name_of_an_allergen_or_of_a_class_is_no_medicine_that_is_taken() {
     let sure = |text: &str, value: &str| {
         let document = Document::plain(text, Language::Unknown);
-        let found = Extractor::shared().extract(&ExtractionInput::of(&document));
+        let found = Extractor::shared().extract(&ExtractionInput::new(&document));
         let is = |entity: &&crate::Entity| entity.kind == EntityType::Medication && entity.value == value;
         found.entities.iter().find(is).map(|entity| entity.confidence > 0.5)
     };

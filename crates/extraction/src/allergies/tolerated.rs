@@ -85,7 +85,7 @@ impl AllergyRules {
 fn is_accented_past(doc: &AnalyzedDocument<'_>, at: usize) -> bool {
     let reading = doc.reading;
     matches!(reading.word(at), "tomo" | "tome" | "comio" | "comi" | "uso" | "use")
-        && reading.source(&(at..at + 1)).of(reading.text).to_lowercase().ends_with(['ó', 'é', 'í'])
+        && reading.source(&(at..at + 1)).slice(reading.text).to_lowercase().ends_with(['ó', 'é', 'í'])
 }
 
 /// Under a title of allergies, or in or right after a sentence that speaks of them.

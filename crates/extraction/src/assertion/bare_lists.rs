@@ -35,7 +35,7 @@ pub(super) fn denied(
 ) -> Vec<CueScope> {
     let mut out = Vec::new();
     for hit in hits {
-        let cue = cues.of(hit);
+        let cue = cues.get(hit);
         let opens = cue.category == CueCategory::Negated
             && (cue.direction == CueDirection::Forward || cue.opening)
             && !cue.closing
@@ -89,7 +89,7 @@ impl BareList<'_, '_> {
 
     fn category(&self, word: usize) -> Option<CueCategory> {
         let hit = self.hits.iter().find(|hit| hit.words.contains(&word))?;
-        Some(self.cues.of(hit).category)
+        Some(self.cues.get(hit).category)
     }
 
     /// "Abd pain", "new onset headache": one word that no one knows right before a finding that ends its item.

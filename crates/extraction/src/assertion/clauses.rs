@@ -244,5 +244,5 @@ fn names_own(reading: &TokenizedText<'_>, word: usize) -> bool {
 }
 
 fn source<'a>(reading: &TokenizedText<'a>, words: &Range<usize>) -> &'a str {
-    reading.source(words).of(reading.text)
+    reading.source(words).slice(reading.text)
 }

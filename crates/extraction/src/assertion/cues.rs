@@ -187,7 +187,7 @@ impl Cues {
         &self.subjects
     }
 
-    pub(crate) fn of(&self, hit: &CueHit) -> &Cue {
+    pub(crate) fn get(&self, hit: &CueHit) -> &Cue {
         &self.groups[hit.meaning as usize]
     }
 }

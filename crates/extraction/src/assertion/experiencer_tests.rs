@@ -7,19 +7,19 @@ use anamnesis_text::{Document, Language, Speaker};
 
 static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 
-fn of(document: &Document, value: &str) -> MentionContext {
-    let all = EXTRACTOR.extract(&ExtractionInput::of(document)).entities;
+fn mention_context(document: &Document, value: &str) -> MentionContext {
+    let all = EXTRACTOR.extract(&ExtractionInput::new(document)).entities;
     let is = |kind| !matches!(kind, EntityType::Relationship | EntityType::Event);
     let found = all.iter().find(|entity| is(entity.kind) && entity.value == value);
     found.unwrap_or_else(|| panic!("{value}: {}: {all:?}", document.text)).context
 }
 
 fn in_note(text: &str, value: &str) -> MentionContext {
-    of(&Document::plain(text, Language::Unknown), value)
+    mention_context(&Document::plain(text, Language::Unknown), value)
 }
 
 fn said(text: &str, value: &str) -> MentionContext {
-    of(&Document::dialogue([(Speaker::Patient, text, None)], Language::Unknown), value)
+    mention_context(&Document::dialogue([(Speaker::Patient, text, None)], Language::Unknown), value)
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(super) struct ValuedFindings {
     pub(crate) stated: Vec<Range<usize>>,
 }
 
-pub(super) fn of(
+pub(super) fn find(
     reading: &TokenizedText<'_>,
     words: &Range<usize>,
     hits: &[CueHit],
@@ -160,8 +160,8 @@ fn ends_item(reading: &TokenizedText<'_>, next: usize, limit: usize, hits: &[Cue
         return true;
     }
     let text = reading.word(next);
-    let category = hits.iter().find(|hit| hit.words.start == next).map(|hit| cues.of(hit).category);
-    let capital = reading.words[next].source.of(reading.text).starts_with(char::is_uppercase);
+    let category = hits.iter().find(|hit| hit.words.start == next).map(|hit| cues.get(hit).category);
+    let capital = reading.words[next].source.slice(reading.text).starts_with(char::is_uppercase);
     matches!(
         text,
         "," | "." | ";" | ")" | "|" | "/" | "ni" | "y" | "and" | "e" | "desde" | "since" | "(" | "-" | "–" | "no"
@@ -218,7 +218,7 @@ fn value_at(reading: &TokenizedText<'_>, word: usize, within: &Range<usize>) -> 
         "n" | "ø" | "0" if signed => found(1, ValuePolarity::No, false),
         "y" | "s" if signed => found(1, ValuePolarity::Yes, false),
         "yes" | "positive" | "positivo" | "positiva" | "yep" | "yeah" => found(1, ValuePolarity::Yes, false),
-        "si" if signed || source.of(reading.text).contains(['í', 'Í']) || at(1).is_empty() || at(1) == "." => {
+        "si" if signed || source.slice(reading.text).contains(['í', 'Í']) || at(1).is_empty() || at(1) == "." => {
             found(1, ValuePolarity::Yes, false)
         }
         _ => None,

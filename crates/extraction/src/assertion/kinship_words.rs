@@ -22,7 +22,7 @@ static OF_THE_FAMILY: WordList = WordList::listed(word_lists::ASSERTION, "kinshi
 
 /// Whether a cue for a relative means something else.
 pub(super) fn is_homonym(reading: &TokenizedText<'_>, hit: &CueHit, cues: &Cues) -> bool {
-    let cue = cues.of(hit);
+    let cue = cues.get(hit);
     if !matches!(cue.category, CueCategory::Family | CueCategory::Other) || cue.header || hit.words.len() > 2 {
         return false;
     }
@@ -30,12 +30,12 @@ pub(super) fn is_homonym(reading: &TokenizedText<'_>, hit: &CueHit, cues: &Cues)
     let back = |by: usize| start.checked_sub(by).map_or("", |word| reading.word(word));
     let (next, after) = (reading.word(end), reading.word(end + 1));
     let word = reading.word(start);
-    let source = reading.source(&hit.words).of(reading.text);
+    let source = reading.source(&hit.words).slice(reading.text);
     // "TIA" is no aunt.
     if source == "TIA" || source == "AIT" {
         return true;
     }
-    let accented = reading.source(&hit.words).of(reading.text).contains(['á', 'Á']);
+    let accented = reading.source(&hit.words).slice(reading.text).contains(['á', 'Á']);
     let meant = match word {
         "mama" if accented => true,
         "mama" => {
@@ -69,7 +69,7 @@ pub(super) fn is_homonym(reading: &TokenizedText<'_>, hit: &CueHit, cues: &Cues)
 fn is_title(reading: &TokenizedText<'_>, hit: &CueHit) -> bool {
     let (start, end) = (hit.words.start, hit.words.end);
     let capital = |word: usize| {
-        reading.words.get(word).is_some_and(|word| word.source.of(reading.text).starts_with(char::is_uppercase))
+        reading.words.get(word).is_some_and(|word| word.source.slice(reading.text).starts_with(char::is_uppercase))
     };
     let before = start.checked_sub(1).map_or("", |word| reading.word(word));
     match reading.word(start) {
@@ -139,7 +139,7 @@ pub(super) fn listed(
 ) -> Vec<CueScope> {
     let mut out = Vec::new();
     for hit in hits {
-        let denial = cues.of(hit).category == CueCategory::Negated;
+        let denial = cues.get(hit).category == CueCategory::Negated;
         let kin = |word: usize| matches!(reading.word(word), "family" | "familial" | "familiar" | "familiares");
         if denial && hit.words.clone().any(kin) {
             let same = scopes.iter().filter(|scope| scope.cue == hit.words && scope.category == CueCategory::Negated);
@@ -147,10 +147,9 @@ pub(super) fn listed(
         }
     }
     let last = (words.start..words.end).rev().find(|word| !reading.words[*word].punctuation);
-    let named = hits
-        .iter()
-        .rev()
-        .find(|hit| cues.of(hit).category == CueCategory::Family && last.is_some_and(|last| hit.words.end == last + 1));
+    let named = hits.iter().rev().find(|hit| {
+        cues.get(hit).category == CueCategory::Family && last.is_some_and(|last| hit.words.end == last + 1)
+    });
     let Some(named) = named else { return out };
     let own = |word: &str| matches!(word, "my" | "mi" | "his" | "her" | "su" | "el" | "la" | "the");
     let from = named.words.start.checked_sub(1).filter(|word| own(reading.word(*word))).unwrap_or(named.words.start);

@@ -63,22 +63,22 @@ impl AssertionScopes {
             hits.retain(|hit| !kinship_words::is_homonym(reading, hit, cues) && !is_subjective(reading, hit));
             // "No dormir, soliloquios": the denial is part of a finding's own words and reaches nothing else.
             let own = |hit: &CueHit| finding(hit.words.start).is_some_and(|end| end > hit.words.end);
-            hits.retain(|hit| cues.of(hit).category != CueCategory::Negated || !own(hit));
+            hits.retain(|hit| cues.get(hit).category != CueCategory::Negated || !own(hit));
             // The mark of a request casts no doubt on the ordered action.
             let mark = |hit: &CueHit| reading.word(hit.words.start) == "?" && hit.words.end == sentence.words.end;
             hits.retain(|hit| sentence.question || !mark(hit));
             let place = scope::ScopePosition { spoken: sentence.turn.is_some(), answers: answers(reading, index) };
             let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, place, finding);
-            let over = |hit: &&CueHit| cues.of(hit).gone && cues.of(hit).category == CueCategory::Negated;
+            let over = |hit: &&CueHit| cues.get(hit).gone && cues.get(hit).category == CueCategory::Negated;
             let gone: Vec<CueScope> = hits.iter().filter(over).flat_map(|hit| ended_by(&scopes, hit)).collect();
             scopes.extend(gone);
             scopes.extend(kinship_words::died(reading, sentence, finding));
             scopes.extend(kinship_words::listed(reading, &sentence.words, &hits, cues, &scopes, finding));
             scopes.extend(bare_lists::denied(reading, &sentence.words, &hits, cues, &scopes, finding));
-            let values = finding_values::of(reading, &sentence.words, &hits, cues, finding);
+            let values = finding_values::find(reading, &sentence.words, &hits, cues, finding);
             values.stated.iter().for_each(|stated| state(&mut scopes, stated));
             scopes.extend(values.denied);
-            let signs = sign_rows::SignedFindings::of(reading, &sentence.words, finding);
+            let signs = sign_rows::SignedFindings::find(reading, &sentence.words, finding);
             scopes.retain(|scope| !signs.is_spent(scope));
             signs.stated.iter().for_each(|stated| state(&mut scopes, stated));
             scopes.extend(signs.denied);
@@ -104,7 +104,7 @@ impl AssertionScopes {
     }
 
     /// The context of a mention, given by its words.
-    pub(crate) fn of(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> MentionContext {
+    pub(crate) fn mention_context(&self, reading: &TokenizedText<'_>, target: &Range<usize>) -> MentionContext {
         let mut context = MentionContext::default();
         let Some(scopes) = self.sentences.get(reading.sentence_of(target.start)) else { return context };
         let (mut hypothetical, mut weak, mut ended, mut own) = (false, false, false, false);
@@ -249,7 +249,7 @@ fn state(scopes: &mut [CueScope], stated: &Range<usize>) {
 fn is_subjective(reading: &TokenizedText<'_>, hit: &CueHit) -> bool {
     reading.word(hit.words.start) == "s"
         && hit.words.len() == 2
-        && reading.source(&hit.words).of(reading.text).starts_with('S')
+        && reading.source(&hit.words).slice(reading.text).starts_with('S')
 }
 
 /// "Anxiety? Not really, no.": the speaker asks and denies in one breath.
@@ -335,16 +335,16 @@ fn next_section(
 ) -> Option<CueCategory> {
     let sentence = &reading.sentences[index];
     let opened = hits.iter().find(|hit| {
-        cues.of(hit).header && hit.words.start == sentence.words.start && hit.words.end == sentence.words.end
+        cues.get(hit).header && hit.words.start == sentence.words.start && hit.words.end == sentence.words.end
     });
     if let Some(hit) = opened {
-        return Some(cues.of(hit).category);
+        return Some(cues.get(hit).category);
     }
     let previous = index.checked_sub(1).map(|before| &reading.sentences[before])?;
     let gap = reading.text.get(previous.span.end..sentence.span.start).unwrap_or("");
     let new_header =
-        sentence.span.of(reading.text).split_once(':').is_some_and(|(head, _)| head.split_whitespace().count() <= 4)
-            && !sentence.span.of(reading.text).starts_with(['-', '*', '•']);
+        sentence.span.slice(reading.text).split_once(':').is_some_and(|(head, _)| head.split_whitespace().count() <= 4)
+            && !sentence.span.slice(reading.text).starts_with(['-', '*', '•']);
     let blank = gap.matches('\n').count() > 1;
     if new_header || blank || previous.turn != sentence.turn { None } else { current }
 }

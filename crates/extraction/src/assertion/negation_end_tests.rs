@@ -9,7 +9,7 @@ static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 
 fn in_note(text: &str, value: &str) -> MentionContext {
     let document = Document::plain(text, Language::Unknown);
-    let all = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     let is = |kind| !matches!(kind, EntityType::Relationship | EntityType::Event);
     let found = all.iter().find(|entity| is(entity.kind) && entity.value == value);
     found.unwrap_or_else(|| panic!("{value}: {text}: {all:?}")).context

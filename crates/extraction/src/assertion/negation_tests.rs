@@ -8,7 +8,7 @@ use anamnesis_text::{Document, Language};
 static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 
 fn found(text: &str) -> Vec<Entity> {
-    EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown))).entities
+    EXTRACTOR.extract(&ExtractionInput::new(&Document::plain(text, Language::Unknown))).entities
 }
 
 fn negated(text: &str, kind: EntityType, value: &str) -> bool {

@@ -59,7 +59,7 @@ pub(super) fn resolve(
         if hit.words.start < taken {
             continue;
         }
-        let cue = cues.of(hit);
+        let cue = cues.get(hit);
         if matches!(cue.category, CueCategory::End | CueCategory::Verb | CueCategory::Pseudo) {
             continue;
         }
@@ -171,7 +171,7 @@ impl ScopeSentence<'_, '_> {
     }
 
     fn category_at(&self, word: usize) -> Option<CueCategory> {
-        self.hit_at(word).map(|hit| self.cues.of(hit).category)
+        self.hit_at(word).map(|hit| self.cues.get(hit).category)
     }
 
     /// "?pneumonia", "? sepsis": a question mark before a doubtful finding.
@@ -231,7 +231,7 @@ impl ScopeSentence<'_, '_> {
             || self.reading.words[hit.words.start - 1].punctuation
             || matches!(self.category_at(hit.words.start - 1), Some(CueCategory::End));
         let participle = hit.words.len() == 1 && ["do", "da", "dos", "das"].iter().any(|ending| last.ends_with(ending));
-        opens || !(participle || self.cues.of(hit).intransitive)
+        opens || !(participle || self.cues.get(hit).intransitive)
     }
 
     /// Only a conjunction comes before it in its clause.
@@ -258,7 +258,7 @@ impl ScopeSentence<'_, '_> {
     }
 
     fn forward(&self, hit: &CueHit) -> usize {
-        self.reach(self.cues.of(hit), hit.words.end)
+        self.reach(self.cues.get(hit), hit.words.end)
     }
 
     /// Clauses that assert nothing, each to where the speaker goes on.
@@ -374,7 +374,7 @@ impl ScopeSentence<'_, '_> {
         let colon = (from..self.words.end).find(|&w| self.reading.word(w) == ":");
         let Some(colon) = colon else { return self.words.end };
         let titled = |w: &usize| {
-            let source = self.reading.words[*w].source.of(self.reading.text);
+            let source = self.reading.words[*w].source.slice(self.reading.text);
             source.chars().any(char::is_alphabetic) && !source.chars().any(char::is_lowercase)
         };
         (from..colon).rev().take_while(titled).last().unwrap_or(self.words.end)
@@ -391,7 +391,7 @@ impl ScopeSentence<'_, '_> {
     }
 
     fn backward(&self, hit: &CueHit) -> usize {
-        let cue = self.cues.of(hit);
+        let cue = self.cues.get(hit);
         if cue.header {
             return self.words.start;
         }

@@ -21,7 +21,7 @@ fn around(text: &str, words: &[&str]) -> Vec<MentionContext> {
     let scopes = AssertionScopes::new(&reading, cues, &DocumentStructure::new(&reading, titles), &|_| None);
     let place = |word: &&str| {
         let at = document.text.find(*word).expect("the word stands in the text");
-        scopes.of(&reading, &reading.words_at(anamnesis_text::Span::new(at, at + word.len())))
+        scopes.mention_context(&reading, &reading.words_at(anamnesis_text::Span::new(at, at + word.len())))
     };
     words.iter().map(place).collect()
 }

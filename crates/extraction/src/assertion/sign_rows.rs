@@ -27,7 +27,7 @@ pub(super) struct SignedFindings {
 }
 
 impl SignedFindings {
-    pub(super) fn of(reading: &TokenizedText<'_>, words: &Range<usize>, finding: &FindingAt<'_>) -> Self {
+    pub(super) fn find(reading: &TokenizedText<'_>, words: &Range<usize>, finding: &FindingAt<'_>) -> Self {
         let row = SignRow { reading, words, finding };
         let mut out = Self::default();
         row.find_after_names(&mut out);
@@ -63,7 +63,7 @@ impl SignRow<'_, '_> {
     }
 
     fn source(&self, at: usize) -> &str {
-        self.reading.words[at].source.of(self.reading.text)
+        self.reading.words[at].source.slice(self.reading.text)
     }
 
     /// Whether a value is at a word, and whether it affirms.

@@ -10,7 +10,7 @@ static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 /// The findings of a text that it denies, and those that it states.
 fn read(text: &str) -> (Vec<String>, Vec<String>) {
     let document = Document::plain(text, Language::Unknown);
-    let all = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     let (denied, stated): (Vec<_>, Vec<_>) = all.into_iter().partition(|entity| entity.context.negated);
     let names = |found: Vec<crate::Entity>| found.into_iter().map(|entity| entity.value).collect();
     (names(denied), names(stated))

@@ -100,7 +100,7 @@ impl SubjectRules {
         let mut open = begins.map(|held| (sentence.words.start, held));
         for word in sentence.words.clone() {
             let hit = hits.iter().find(|hit| hit.words.start == word);
-            let ends = hit.is_some_and(|hit| cues.of(hit).category == CueCategory::End);
+            let ends = hit.is_some_and(|hit| cues.get(hit).category == CueCategory::End);
             let subject = hit.filter(|hit| self.is_subject(reading, hit, sentence)).and_then(|hit| relative(cues, hit));
             let subject = subject.or_else(|| ours(reading, word, sentence));
             floor.mentioned = hit.and_then(|hit| relative(cues, hit)).or(floor.mentioned.take());
@@ -142,7 +142,7 @@ impl SubjectRules {
             let other = self.third.at(reading, word).is_some()
                 || matches!(reading.word(word), "he" | "she" | "him" | "her" | "you" | "el" | "usted" | ";");
             let person =
-                other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
+                other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).slice(reading.text) == "él");
             let named = hits.iter().find(|hit| hit.words.start == word && relative(cues, hit).is_some());
             // "My dad had a bypass but he smoked": he is the dad.
             if let Some(hit) = named.filter(|hit| self.is_subject(reading, hit, sentence))
@@ -255,7 +255,8 @@ fn asks_of_another(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool
     let has = |named: &dyn Fn(&str) -> bool| sentence.words.clone().any(|word| named(reading.word(word)));
     let him = sentence.words.clone().any(|word| {
         matches!(reading.word(word), "he" | "she" | "ella")
-            || reading.word(word) == "el" && reading.source(&(word..word + 1)).of(reading.text).to_lowercase() == "él"
+            || reading.word(word) == "el"
+                && reading.source(&(word..word + 1)).slice(reading.text).to_lowercase() == "él"
     });
     let you = |word: &str| matches!(word, "you" | "your" | "te" | "tu" | "ti" | "usted" | "contigo" | "tienes" | "has");
     sentence.question && him && !has(&you)
@@ -264,7 +265,7 @@ fn asks_of_another(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool
 /// "No, lloraba más que yo": a verb that is the speaker's or another's, in answer to such a question.
 fn answers_of_another(reading: &TokenizedText<'_>, sentence: &TextSentence) -> bool {
     let Some(first) = sentence.words.clone().find(|word| !is_filler(reading, *word)) else { return false };
-    let source = reading.source(&(first..first + 1)).of(reading.text).to_lowercase();
+    let source = reading.source(&(first..first + 1)).slice(reading.text).to_lowercase();
     source.ends_with("aba")
         || source.ends_with("ía")
         || source.ends_with('ó')
@@ -326,13 +327,13 @@ fn is_closing_word(word: &str) -> bool {
 }
 
 fn relative(cues: &Cues, hit: &CueHit) -> Option<SubjectPerson> {
-    let category = cues.of(hit).category;
-    let person = matches!(category, CueCategory::Family | CueCategory::Other) && !cues.of(hit).header;
+    let category = cues.get(hit).category;
+    let person = matches!(category, CueCategory::Family | CueCategory::Other) && !cues.get(hit).header;
     person.then(|| (category, hit.words.clone()))
 }
 
 fn ends(cues: &Cues, hits: &[CueHit], word: usize) -> bool {
-    hits.iter().any(|hit| hit.words.start == word && cues.of(hit).category == CueCategory::End)
+    hits.iter().any(|hit| hit.words.start == word && cues.get(hit).category == CueCategory::End)
 }
 
 fn close(scopes: &mut Vec<CueScope>, open: &mut Option<(usize, SubjectPerson)>, end: usize) {
@@ -348,7 +349,7 @@ pub(super) fn after_name(reading: &TokenizedText<'_>, from: usize, end: usize) -
         return closing.map_or(from, |closing| closing + 1);
     }
     let capital = |word: &usize| {
-        let source = reading.words[*word].source.of(reading.text);
+        let source = reading.words[*word].source.slice(reading.text);
         source.chars().next().is_some_and(char::is_uppercase) && source.chars().skip(1).any(char::is_lowercase)
     };
     (from..end.min(from + LONGEST_NAME)).take_while(capital).last().map_or(from, |last| last + 1)

@@ -7,7 +7,7 @@ use anamnesis_text::{Document, Language};
 
 /// Context of the words marked with «…».
 fn around(marked: &str) -> MentionContext {
-    read(marked, AssertionScopes::of)
+    read(marked, AssertionScopes::mention_context)
 }
 
 /// Whether the words marked with «…» are only asked about.

@@ -8,7 +8,7 @@ use anamnesis_text::{Document, Language, Speaker};
 static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 
 fn all_of(document: &Document, value: &str) -> Vec<MentionContext> {
-    let all = EXTRACTOR.extract(&ExtractionInput::of(document)).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(document)).entities;
     let is = |kind| !matches!(kind, EntityType::Relationship | EntityType::Event);
     let found: Vec<MentionContext> =
         all.iter().filter(|entity| is(entity.kind) && entity.value == value).map(|entity| entity.context).collect();

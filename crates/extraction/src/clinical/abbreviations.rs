@@ -86,7 +86,7 @@ impl Abbreviations {
     pub(crate) fn at(&self, reading: &TokenizedText<'_>, word: usize) -> Option<usize> {
         let hits = self.lists.iter().filter_map(|list| list.at(reading, word));
         let end = hits.map(|hit| hit.words.end).max()?;
-        let said = reading.source(&(word..end)).of(reading.text);
+        let said = reading.source(&(word..end)).slice(reading.text);
         let letters = || said.chars().filter(|c| c.is_alphabetic());
         (letters().count() > 1 && letters().all(char::is_uppercase)).then_some(end)
     }
@@ -215,7 +215,7 @@ fn denies(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
 /// Every letter a capital, except an s of the plural; Roman numbers and digits do not count.
 fn in_capitals(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
     let place = doc.reading.source(words);
-    let said = place.of(doc.text());
+    let said = place.slice(doc.text());
     // "GAD-7" is a score, and in a line of capitals no letter says more than another.
     let mut rest = doc.text().get(place.end..).unwrap_or_default().chars();
     if rest.next() == Some('-') && rest.next().is_some_and(|c| c.is_ascii_digit()) || shouts(doc, words.start) {
@@ -231,7 +231,7 @@ fn in_capitals(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> bool {
 /// Whether a sentence of some length is written in capitals throughout.
 fn shouts(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
     let sentence = &doc.reading.sentences[doc.reading.sentence_of(word)];
-    let letters = || sentence.span.of(doc.text()).chars().filter(|c| c.is_alphabetic());
+    let letters = || sentence.span.slice(doc.text()).chars().filter(|c| c.is_alphabetic());
     let small = letters().filter(|c| c.is_lowercase()).count();
     letters().count() > LONGEST_SHOUT && small * 5 < letters().count()
 }

@@ -9,7 +9,7 @@ static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 
 fn names(text: &str, language: Language) -> Vec<String> {
     let document = Document::plain(text, language);
-    EXTRACTOR.extract(&ExtractionInput::of(&document)).entities.into_iter().map(|entity| entity.value).collect()
+    EXTRACTOR.extract(&ExtractionInput::new(&document)).entities.into_iter().map(|entity| entity.value).collect()
 }
 
 #[test]

@@ -3,7 +3,7 @@ use anamnesis_text::{Document, Language, Speaker};
 
 /// Findings and how they are meant: "-" denied, "?" doubtful, "<" past, "@" of another person.
 fn read(document: &Document) -> Vec<String> {
-    let found = Extractor::shared().extract(&ExtractionInput::of(document)).entities;
+    let found = Extractor::shared().extract(&ExtractionInput::new(document)).entities;
     let findings = found.into_iter().filter(|e| matches!(e.kind, EntityType::Condition | EntityType::Symptom));
     let sign = |holds: bool, sign: &'static str| if holds { sign } else { "" };
     let shown = |e: crate::Entity| {

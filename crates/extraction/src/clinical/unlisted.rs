@@ -157,14 +157,14 @@ fn is_measured(reading: &TokenizedText<'_>, word: usize, limit: usize) -> bool {
 }
 
 fn named(reading: &TokenizedText<'_>, words: Range<usize>, sureness: f64) -> NamedCondition {
-    let name = reading.source(&words).of(reading.text).to_lowercase();
+    let name = reading.source(&words).slice(reading.text).to_lowercase();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     NamedCondition { words, group: "condition", name, code: None, sureness }
 }
 
 /// A proper name, unless it says that it is an illness: "Whipple disease".
 fn is_proper(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
-    let capital = |word: usize| reading.words[word].source.of(reading.text).starts_with(char::is_uppercase);
+    let capital = |word: usize| reading.words[word].source.slice(reading.text).starts_with(char::is_uppercase);
     let says = |word: usize| {
         matches!(
             reading.word(word),

@@ -60,7 +60,7 @@ fn reading(doc: &AnalyzedDocument<'_>, entity: &Entity) -> Vec<String> {
         (None, Some(_)) => "frequency",
         (None, None) => "none",
     };
-    let surface = entity.span.of(doc.text());
+    let surface = entity.span.slice(doc.text());
     let short = surface.len() <= 5 && surface.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
     let mut marks = vec![
         format!("speaker:{speaker}"),
@@ -96,7 +96,7 @@ fn reading(doc: &AnalyzedDocument<'_>, entity: &Entity) -> Vec<String> {
 /// The words of its clause.
 fn clause(doc: &AnalyzedDocument<'_>, entity: &Entity) -> Vec<String> {
     let own = entity.context.experiencer == Experiencer::Patient;
-    let text = entity.evidence.of(doc.text());
+    let text = entity.evidence.slice(doc.text());
     let words = doc.reading.words_at(entity.evidence);
     let said = words.clone().filter(|word| !doc.reading.words[*word].punctuation).count();
     let length = match said {

@@ -12,7 +12,7 @@ const FILLER: &str =
 fn confidence(line: &str, kind: EntityType, value: &str, long: bool) -> f64 {
     let text = if long { format!("{}{line}\n", FILLER.repeat(7)) } else { line.to_owned() };
     let document = Document::plain(text, Language::Unknown);
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document));
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document));
     let entity = found.entities.iter().find(|entity| entity.kind == kind && entity.value == value);
     entity.unwrap_or_else(|| panic!("{line}: {:?}", found.entities)).confidence
 }
@@ -56,7 +56,7 @@ fn what_a_rule_found_is_remembered_however_doubtful_it_is() {
         "Mother: diabetes, and he says so too, he thinks.",
     ] {
         let document = Document::plain(format!("{}{line}\n", FILLER.repeat(7)), Language::Unknown);
-        let found = Extractor::shared().extract(&ExtractionInput::of(&document));
+        let found = Extractor::shared().extract(&ExtractionInput::new(&document));
         assert!(found.entities.iter().all(|entity| entity.confidence >= REMEMBERED), "{:?}", found.entities);
     }
 }

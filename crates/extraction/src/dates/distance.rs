@@ -67,7 +67,7 @@ fn between(text: &str, entity: &Entity, place: Span, mention: &DateMention) -> O
 fn says_since(text: &str, mention: &DateMention) -> bool {
     let from = text.floor_char_boundary(mention.span.start.saturating_sub(12));
     let before = text.get(from..mention.span.start).unwrap_or_default().to_lowercase();
-    let own = mention.span.of(text).to_lowercase();
+    let own = mention.span.slice(text).to_lowercase();
     matches!(mention.said, DateExpression::Since(_))
         || ["since", "desde"].iter().any(|word| {
             own.starts_with(word)

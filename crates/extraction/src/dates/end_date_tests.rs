@@ -12,7 +12,7 @@ fn taken(text: &str, language: Language) -> String {
     let today = NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();
     let dates = find(text, language, today);
     let document = Document::plain(text, language);
-    let input = ExtractionInput { dates: &dates, today: Some(today), ..ExtractionInput::of(&document) };
+    let input = ExtractionInput { dates: &dates, today: Some(today), ..ExtractionInput::new(&document) };
     let found = Extractor::shared().extract(&input).entities;
     let shown = |entity: &Entity| {
         let mut line = format!("{}: {}", entity.value, entity.status.as_deref().unwrap_or("-"));

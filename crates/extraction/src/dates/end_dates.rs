@@ -123,7 +123,7 @@ pub(crate) fn tense_before(doc: &AnalyzedDocument<'_>, before: Range<usize>) -> 
 /// A verb of taking, by its tense. "Tomo" and "tomó" are distinguished by the accent.
 fn verb(doc: &AnalyzedDocument<'_>, word: usize) -> Option<EndTense> {
     let reading = doc.reading;
-    let written = reading.source(&(word..word + 1)).of(doc.text()).to_lowercase();
+    let written = reading.source(&(word..word + 1)).slice(doc.text()).to_lowercase();
     match written.as_str() {
         "tomó" | "tomaba" | "tomé" | "tomaron" | "tomado" | "usó" | "usaba" | "usé" | "recibió" | "recibía"
         | "estuvo" | "estuve" | "estaba" | "llevó" | "llevaba" | "siguió" | "completó" | "mantuvo" | "took"
@@ -175,7 +175,7 @@ fn says_last_dose(text: &str, mention: &DateMention) -> bool {
 fn says_until(text: &str, mention: &DateMention) -> bool {
     let from = text.floor_char_boundary(mention.span.start.saturating_sub(24));
     let before = text.get(from..mention.span.start).unwrap_or_default().to_lowercase();
-    let own = mention.span.of(text).to_lowercase();
+    let own = mention.span.slice(text).to_lowercase();
     let is = |word: &str| matches!(word, "hasta" | "until" | "till" | "til" | "thru" | "through");
     let small =
         |word: &&str| matches!(*word, "el" | "la" | "the" | "día" | "dia" | "fin" | "fines" | "end" | "of" | "de");

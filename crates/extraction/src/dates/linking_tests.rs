@@ -12,14 +12,14 @@ fn today() -> NaiveDate {
     NaiveDate::from_ymd_opt(2026, 3, 2).unwrap()
 }
 
-fn of(document: &Document, language: Language) -> Vec<Entity> {
+fn entities(document: &Document, language: Language) -> Vec<Entity> {
     let dates = find(&document.text, language, today());
-    let input = ExtractionInput { dates: &dates, today: Some(today()), ..ExtractionInput::of(document) };
+    let input = ExtractionInput { dates: &dates, today: Some(today()), ..ExtractionInput::new(document) };
     Extractor::shared().extract(&input).entities
 }
 
 fn dated(text: &str, language: Language, name: &str) -> String {
-    let found = of(&Document::plain(text, language), language);
+    let found = entities(&Document::plain(text, language), language);
     let one = found.iter().find(|e| e.value == name).unwrap_or_else(|| panic!("no {name} in {text}: {found:#?}"));
     one.at.map(|at| at.iso()).unwrap_or_default()
 }
@@ -43,13 +43,13 @@ fn a_lasting_state_comes_before_its_first_day() {
 fn an_answer_a_table_and_a_sentence_of_nothing_else_give_their_date() {
     let turns =
         [(Speaker::Clinician, "¿La paroxetina?", None), (Speaker::Patient, "La dejé de tomar en octubre.", None)];
-    let found = of(&Document::dialogue(turns, Language::Spanish), Language::Spanish);
+    let found = entities(&Document::dialogue(turns, Language::Spanish), Language::Spanish);
     let paroxetine = found.iter().find(|e| e.value == "paroxetine").unwrap();
     assert_eq!(paroxetine.at.unwrap().iso(), "2025-10");
     let row = "heroin | first 2014 | last use 2/20/26 | smoked";
     assert_eq!(dated(row, Language::English, "heroin use"), "2026-02-20");
     let line = "Fractura de muñeca izq. 2016. Asma.";
-    let found = of(&Document::plain(line, Language::Spanish), Language::Spanish);
+    let found = entities(&Document::plain(line, Language::Spanish), Language::Spanish);
     assert!(
         found.iter().any(|e| e.kind == EntityType::Condition && e.at.is_some_and(|at| at.iso() == "2016")),
         "{found:#?}"
@@ -65,7 +65,7 @@ fn a_reaction_s_day_is_that_of_the_allergy() {
 #[test]
 fn a_day_to_come_with_an_hour_or_a_word_of_a_visit_is_an_appointment() {
     let days = |text: &str, language| -> Vec<String> {
-        let found = of(&Document::plain(text, language), language);
+        let found = entities(&Document::plain(text, language), language);
         let met = found.iter().filter(|e| e.kind == EntityType::Appointment);
         met.filter_map(|e| e.at.map(|at| at.iso())).collect()
     };
@@ -78,7 +78,7 @@ fn a_day_to_come_with_an_hour_or_a_word_of_a_visit_is_an_appointment() {
 #[test]
 fn a_death_is_the_relative_s_and_a_suicide_in_the_family_is_stored() {
     use anamnesis_core::finding::Experiencer;
-    let found = of(
+    let found = entities(
         &Document::plain("Dad d. 2019. Paternal uncle hanged himself in 2004.", Language::English),
         Language::English,
     );
@@ -98,7 +98,7 @@ fn a_death_is_the_relative_s_and_a_suicide_in_the_family_is_stored() {
 #[test]
 fn a_bare_answer_is_the_value_of_what_was_asked() {
     let turns = [(Speaker::Clinician, "Blood pressure?", None), (Speaker::Family, "98 over 61. He is fine.", None)];
-    let found = of(&Document::dialogue(turns, Language::English), Language::English);
+    let found = entities(&Document::dialogue(turns, Language::English), Language::English);
     let value = found.iter().find_map(|e| e.measured.as_ref()).unwrap();
     assert_eq!(value.value, "98/61");
 }
@@ -110,7 +110,7 @@ fn a_medicine_has_the_day_that_what_it_did_has() {
         ("Dejó el topiramato en enero por parestesias.", Language::Spanish, "topiramate", "2026-01"),
         ("Implanon inserted 11/2025", Language::English, "etonogestrel", "2025-11"),
     ] {
-        let found = of(&Document::plain(text, language), language);
+        let found = entities(&Document::plain(text, language), language);
         let medicine = found.iter().find(|e| e.kind == EntityType::Medication && e.value == name);
         let at = medicine.unwrap_or_else(|| panic!("{found:#?}")).at;
         assert_eq!(at.map(|at| at.iso()).as_deref(), Some(day), "{text}");
@@ -152,7 +152,7 @@ fn a_day_from_which_an_order_begins_is_still_to_come() {
         ("Empezamos quetiapina desde el viernes.", Language::Spanish, "quetiapine", false),
         ("Could not start olanzapine; stopped it from Friday.", Language::English, "olanzapine", false),
     ] {
-        let found = of(&Document::plain(text, language), language);
+        let found = entities(&Document::plain(text, language), language);
         let medicine = found.iter().find(|e| e.kind == EntityType::Medication && e.value == name);
         let medicine = medicine.unwrap_or_else(|| panic!("{text}: {found:#?}"));
         assert_eq!(medicine.at.is_some_and(|at| at.day > today()), day, "{text}: {:?}", medicine.at.map(|at| at.iso()));

@@ -36,7 +36,7 @@ pub(super) fn link_row_dates(
         }
         let row = line_of(text, entity.span);
         let lead = &text[row.start..entity.span.start];
-        if row.of(text).matches('|').count() < 2 || lead.contains('|') && !lead.trim_start().starts_with('|') {
+        if row.slice(text).matches('|').count() < 2 || lead.contains('|') && !lead.trim_start().starts_with('|') {
             continue;
         }
         let here = dates.iter().filter(|date| row.contains(&date.span) && date.span.start > entity.span.end);

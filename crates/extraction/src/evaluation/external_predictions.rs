@@ -64,7 +64,7 @@ impl EvaluationReport {
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub fn of_others(input: impl BufRead, others: &ExternalPredictions, half: DataSplit) -> io::Result<Self> {
+    pub fn evaluate_external(input: impl BufRead, others: &ExternalPredictions, half: DataSplit) -> io::Result<Self> {
         let mut report = Self::default();
         for line in input.lines() {
             let Ok(gold) = serde_json::from_str::<GoldRow>(&line?) else { continue };
@@ -93,7 +93,7 @@ mod tests {
         let said =
             "{\"id\":\"a\",\"negated\":true}\n{\"id\":\"c\",\"negated\":true,\"temporality\":\"historical\"}\nx\n";
         let others = ExternalPredictions::read(said.as_bytes()).unwrap();
-        let report = EvaluationReport::of_others(gold.as_bytes(), &others, DataSplit::All).unwrap();
+        let report = EvaluationReport::evaluate_external(gold.as_bytes(), &others, DataSplit::All).unwrap();
         let of = |task: &str| report.measures().into_iter().find(|measure| measure.task == task).unwrap();
         let negated = of("negated");
         assert_eq!((negated.right, negated.extra, negated.missing), (1, 1, 1));

@@ -37,9 +37,11 @@ fn states(fact: &GoldFact, document: &Document, found: &Extraction) -> bool {
             .iter()
             .any(|risk| !risk.denied && risk.experiencer == Experiencer::Family && names(risk.class.code())),
         "hypothesis" => found.hypotheses.iter().any(|hypothesis| names(&hypothesis.text)),
-        "allergy" => CurrentValues::of(&document.text, &found.entities).allergies.iter().any(|value| names(value)),
+        "allergy" => {
+            CurrentValues::from_entities(&document.text, &found.entities).allergies.iter().any(|value| names(value))
+        }
         "medication" => {
-            let current = CurrentValues::of(&document.text, &found.entities).medications;
+            let current = CurrentValues::from_entities(&document.text, &found.entities).medications;
             let dosed = |entity: &Entity| match (&fact.dose, &entity.dose) {
                 (Some(wanted), Some(dose)) => dose.split(' ').next() == Some(wanted.as_str()),
                 (wanted, _) => wanted.is_none(),

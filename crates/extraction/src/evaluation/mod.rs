@@ -106,7 +106,7 @@ impl EvaluationReport {
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub fn of(input: impl BufRead, extractor: &Extractor, half: DataSplit) -> io::Result<Self> {
+    pub fn evaluate(input: impl BufRead, extractor: &Extractor, half: DataSplit) -> io::Result<Self> {
         let mut report = Self::default();
         for line in input.lines() {
             let line = line?;

@@ -43,7 +43,7 @@ impl EvaluationReport {
         // Rows that ask for the context of a target are read as of a day; other rows were marked without one.
         let today = targets.first().and(AS_OF).map(|day| day_of(&document, day));
         let dates = today.map(|today| dates::find(&document.text, document.language, today)).unwrap_or_default();
-        let input = ExtractionInput { targets: &targets, dates: &dates, today, ..ExtractionInput::of(&document) };
+        let input = ExtractionInput { targets: &targets, dates: &dates, today, ..ExtractionInput::new(&document) };
         let found = extractor.extract(&input);
         self.rows += 1;
         self.ungrounded += found.entities.iter().filter(|entity| !entity.is_grounded(&document.text)).count();
@@ -99,7 +99,7 @@ impl EvaluationReport {
 
     fn sets(&mut self, gold: &GoldRow, document: &Document, found: &Extraction) {
         let (Some(task), Some(expected)) = (gold.task.as_deref(), &gold.gold) else { return };
-        let values = CurrentValues::of(&document.text, &found.entities);
+        let values = CurrentValues::from_entities(&document.text, &found.entities);
         let (values, none) = if task.starts_with("allerg") {
             (values.allergies, StatementKind::NoKnownAllergies)
         } else {

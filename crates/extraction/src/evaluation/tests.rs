@@ -3,7 +3,7 @@
 use super::*;
 
 fn report(lines: &str) -> EvaluationReport {
-    EvaluationReport::of(lines.as_bytes(), &Extractor::builtin(), DataSplit::All).unwrap()
+    EvaluationReport::evaluate(lines.as_bytes(), &Extractor::builtin(), DataSplit::All).unwrap()
 }
 
 fn measure(report: &EvaluationReport, task: &str) -> TaskScore {

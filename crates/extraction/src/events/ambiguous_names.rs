@@ -9,8 +9,8 @@ use crate::lexicon::word_lists::{self, WordList};
 /// Abbreviations are in capitals, organs under a title of operations, and a bare "operations" is a title, unless denied.
 pub(super) fn is_named(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, sentence: usize) -> bool {
     let reading = doc.reading;
-    let raw = reading.source(&mention.words).of(doc.text());
-    let within = reading.sentences[sentence].span.of(doc.text());
+    let raw = reading.source(&mention.words).slice(doc.text());
+    let within = reading.sentences[sentence].span.slice(doc.text());
     if mention.words.len() == 1 && raw.chars().count() <= 4 && raw.chars().all(char::is_alphabetic) {
         let whole = raw.chars().all(char::is_uppercase);
         // A text without capitals is dictated or from a chat: "mri" is the abbreviation there.
@@ -38,7 +38,7 @@ pub(super) fn is_named(doc: &AnalyzedDocument<'_>, mention: &ConceptMention, sen
             reading.word(mention.words.start),
             "operaciones" | "cirugias" | "surgeries" | "operations" | "surgery" | "cirugia"
         );
-    !bare || doc.scopes.of(reading, &mention.words).negated
+    !bare || doc.scopes.mention_context(reading, &mention.words).negated
 }
 
 pub(super) fn is_ticked(text: &str) -> bool {

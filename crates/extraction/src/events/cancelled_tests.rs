@@ -10,7 +10,7 @@ static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 /// Whether a text has a procedure, and whether it is planned.
 fn procedure(text: &str) -> Option<bool> {
     let document = Document::plain(text, Language::Unknown);
-    let all = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     let found = all.into_iter().find(|entity| entity.kind == EntityType::Procedure)?;
     Some(found.status.as_deref() == Some(super::PLANNED))
 }

@@ -63,7 +63,7 @@ impl EventRules {
             for mention in morphology::find(doc.reading, sentence.words.clone(), &known) {
                 let mut entity = self.entity(doc, index, &mention);
                 if let Some(entity) = entity.as_mut() {
-                    entity.value = doc.reading.source(&mention.words).of(doc.text()).to_lowercase();
+                    entity.value = doc.reading.source(&mention.words).slice(doc.text()).to_lowercase();
                     entity.confidence = entity.confidence.min(UNLISTED);
                 }
                 out.extend(entity);
@@ -96,7 +96,7 @@ impl EventRules {
             assertion.context.uncertain = false;
         }
         // The "No" of a form next to a ticked "Yes" denies nothing of the text after the two.
-        if traits == "organ" && is_ticked(sentence.span.of(doc.text())) {
+        if traits == "organ" && is_ticked(sentence.span.slice(doc.text())) {
             assertion.context.negated = false;
         }
         if assertion.context.negated && (traits != "denied" || planned) {

@@ -145,7 +145,7 @@ fn is_plan_word(word: &str) -> bool {
 pub(super) fn is_conditional(doc: &AnalyzedDocument<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
     static WORDS: WordList = WordList::listed(word_lists::EVENTS, "planned.is_conditional");
     let from = words.start.saturating_sub(12).max(within.start);
-    let accented = |word: usize| doc.reading.words[word].source.of(doc.text()).contains('í');
+    let accented = |word: usize| doc.reading.words[word].source.slice(doc.text()).contains('í');
     (from..words.start).any(|word| {
         matches!(
             doc.reading.word(word),

@@ -76,7 +76,7 @@ impl GoalRules {
             if label.is_empty() || self.boxes.first(doc.reading, label.clone()).is_none() {
                 continue;
             }
-            let said = doc.reading.source(&label).of(doc.text()).to_lowercase();
+            let said = doc.reading.source(&label).slice(doc.text()).to_lowercase();
             let answer = if ticked.mark == BoxMark::Yes { "yes" } else { "no" };
             let span = doc.reading.source(&label);
             let assertion = AssertionStatus {
@@ -108,8 +108,12 @@ impl GoalRules {
             let Some(hit) = titles.at(reading, start) else { continue };
             let colon =
                 (hit.words.end..sentence.words.end).take(2).find(|word| matches!(reading.word(*word), ":" | "-" | "–"));
-            let capitals =
-                reading.source(&hit.words).of(doc.text()).chars().filter(|c| c.is_alphabetic()).all(char::is_uppercase);
+            let capitals = reading
+                .source(&hit.words)
+                .slice(doc.text())
+                .chars()
+                .filter(|c| c.is_alphabetic())
+                .all(char::is_uppercase);
             let alone = hit.words.end == sentence.words.end;
             let from = match colon {
                 Some(colon) => colon + 1,
@@ -211,7 +215,7 @@ impl GoalRules {
     fn stated(&self, doc: &AnalyzedDocument<'_>, index: usize, drugs: &[Entity], out: &mut Vec<Entity>) {
         let sentence = &doc.reading.sentences[index];
         // "Don't tell him where I am" asks nothing.
-        let asks = sentence.speaker != Speaker::Patient || sentence.span.of(doc.text()).contains(['?', '¿']);
+        let asks = sentence.speaker != Speaker::Patient || sentence.span.slice(doc.text()).contains(['?', '¿']);
         if sentence.question && asks {
             return;
         }
@@ -295,7 +299,7 @@ impl GoalRules {
         // A refusal is itself the preference, and a wish concerns the future.
         assertion.context = MentionContext { experiencer: Experiencer::Patient, ..MentionContext::default() };
         assertion.confidence = assertion.confidence.min(sureness);
-        let value = doc.reading.source(&trim(doc, shown.clone())).of(doc.text()).to_lowercase();
+        let value = doc.reading.source(&trim(doc, shown.clone())).slice(doc.text()).to_lowercase();
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
         let Some(entity) = doc.entity(kind, &words, value, &assertion) else { return false };
         out.retain(|other| {

@@ -176,7 +176,7 @@ fn push(doc: &AnalyzedDocument<'_>, index: usize, words: &Range<usize>, out: &mu
     }
     assertion.context = MentionContext::default();
     assertion.confidence = assertion.confidence.min(SURENESS);
-    let said = doc.reading.source(words).of(doc.text()).to_lowercase();
+    let said = doc.reading.source(words).slice(doc.text()).to_lowercase();
     let value =
         said.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches([',', '-', ':']).trim().to_owned();
     let Some(entity) = doc.entity(EntityType::Relationship, words, value, &assertion) else { return };

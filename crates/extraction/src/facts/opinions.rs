@@ -44,7 +44,7 @@ pub(super) fn find(doc: &AnalyzedDocument<'_>, out: &mut Vec<Entity>) {
                 answered: false,
                 confidence: SURENESS,
             };
-            let value = doc.reading.source(&words).of(doc.text()).to_lowercase();
+            let value = doc.reading.source(&words).slice(doc.text()).to_lowercase();
             let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
             out.extend(doc.entity(kind, &words, value, &assertion));
         }
@@ -142,7 +142,7 @@ fn kind_of_opinion(
         };
         found.iter().any(|other| is(other) && other.span.overlaps(&span))
     };
-    let kept = match (opinion(span.of(doc.text()), doc.input.document.language)?, written) {
+    let kept = match (opinion(span.slice(doc.text()), doc.input.document.language)?, written) {
         // "Pain worse at night than in the morning" is a finding; "mornings are better than evenings per pt" is not.
         (Opinion::Comparison, true) => (says(OF_THE_PATIENT) || says(FIRST)) && !clinical(),
         (Opinion::Attitude, true) => (says(LIVELY) || says(FIRST)) && !clinical(),

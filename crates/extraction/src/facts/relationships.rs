@@ -152,7 +152,7 @@ fn push(doc: &AnalyzedDocument<'_>, index: usize, words: &Range<usize>, out: &mu
     let Some(mut assertion) = doc.assertion(index, words) else { return };
     assertion.context = MentionContext::default();
     assertion.confidence = assertion.confidence.min(SURENESS);
-    let said = doc.reading.source(words).of(doc.text()).to_lowercase();
+    let said = doc.reading.source(words).slice(doc.text()).to_lowercase();
     let value = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let value = value.trim_end_matches([',', '-', ':', '(', '[']).trim().to_owned();
     let Some(entity) = doc.entity(EntityType::Relationship, words, value, &assertion) else { return };

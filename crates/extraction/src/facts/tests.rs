@@ -4,7 +4,7 @@ use crate::{EntityType, ExtractionInput, Extractor};
 use anamnesis_text::{Document, Language, Speaker};
 
 fn stated(document: &Document, kind: EntityType) -> Vec<String> {
-    let found = Extractor::shared().extract(&ExtractionInput::of(document));
+    let found = Extractor::shared().extract(&ExtractionInput::new(document));
     let sure = found.entities.iter().filter(|entity| entity.kind == kind && entity.confidence > 0.5);
     sure.map(|entity| entity.value.clone()).collect()
 }

@@ -84,7 +84,7 @@ fn finding(doc: &AnalyzedDocument<'_>, tag: &ReaderMention, span: Span) -> Optio
     if !wish && is(attributes, "time", "past") {
         assertion.context.temporality = Temporality::Historical;
     }
-    let value = doc.reading.source(&words).of(doc.text()).to_lowercase();
+    let value = doc.reading.source(&words).slice(doc.text()).to_lowercase();
     let value = value.trim_end_matches(['.', ',', ';', ':', '!']).to_owned();
     let mut entity = doc.entity(kind, &words, value, &assertion)?;
     entity.status = match kind {
@@ -116,7 +116,7 @@ fn clause(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: Range<usiz
 
 /// Whether a word can name something: a pronoun or an answer cannot, an abbreviation in capitals can.
 fn names(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
-    let said = doc.reading.source(&(word..word + 1)).of(doc.text());
+    let said = doc.reading.source(&(word..word + 1)).slice(doc.text());
     let letters = said.chars().filter(|c| c.is_alphabetic()).count();
     letters > 3 || (letters > 1 && said.chars().all(|c| c.is_uppercase() || c.is_ascii_digit()))
 }

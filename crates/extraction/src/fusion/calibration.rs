@@ -21,7 +21,7 @@ const LEAST: f32 = 0.01;
 pub(crate) const FILE: &str = WEIGHTS;
 
 /// The probability (0.01–0.99, in hundredths) that a clinician who reads the passage accepts the finding unchanged.
-pub(super) fn of(entity: &Entity, view: &ReaderEvidence) -> f64 {
+pub(super) fn probability(entity: &Entity, view: &ReaderEvidence) -> f64 {
     static TABLE: LazyLock<HashMap<(&str, &str), f32>> = LazyLock::new(|| rows(WEIGHTS).collect());
     let group = group(entity.kind, view.alone);
     let weight = |group: &str, feature: &str| TABLE.get(&(group, feature)).copied().unwrap_or_default();
@@ -43,7 +43,7 @@ pub struct ConfidenceInputs {
 
 impl ConfidenceInputs {
     /// `None` where no learned reader read.
-    pub fn of(entity: &Entity) -> Option<Self> {
+    pub fn from_entity(entity: &Entity) -> Option<Self> {
         let view = entity.view.as_ref()?;
         let features = features(entity, view).into_iter().collect();
         Some(Self { group: group(entity.kind, view.alone), features, marks: marks(entity, view) })

@@ -19,7 +19,7 @@ const LONGEST: usize = 60;
 pub(super) fn bind(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, entities: &mut [Entity]) {
     for tag in fusion.tags.iter().filter(|tag| tag.probability >= LEAST) {
         let place = fusion.span(tag);
-        let said = place.of(doc.text());
+        let said = place.slice(doc.text());
         if said.len() > LONGEST {
             continue;
         }

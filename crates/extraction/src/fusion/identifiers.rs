@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_stretch_becomes_the_words_that_it_touches() {
         let text = "con Maritza, de Huánuco.";
-        let words = |start, end| whole_words(text, Span::new(start, end)).map(|span| span.of(text));
+        let words = |start, end| whole_words(text, Span::new(start, end)).map(|span| span.slice(text));
         assert_eq!(words(4, 8), Some("Maritza"));
         assert_eq!(words(10, 12), Some("Maritza"));
         assert_eq!(words(16, text.len()), Some("Huánuco"));

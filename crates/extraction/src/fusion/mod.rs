@@ -38,8 +38,10 @@ pub struct DocumentReading {
 impl DocumentReading {
     pub(super) fn read(document: &Document, reader: &ClinicalReader) -> Self {
         let lines = lines(document);
-        let line =
-            |(speaker, span): &(Option<Speaker>, Span)| ReaderLine { speaker: *speaker, text: span.of(&document.text) };
+        let line = |(speaker, span): &(Option<Speaker>, Span)| ReaderLine {
+            speaker: *speaker,
+            text: span.slice(&document.text),
+        };
         let read: Vec<ReaderLine<'_>> = lines.iter().map(line).collect();
         let predictions = reader.read(&read);
         let tags = span_merging::joined(&read, predictions.spans());
@@ -76,7 +78,7 @@ impl DocumentReading {
                 ..entity.view.unwrap_or_else(|| self.view(entity))
             };
             entity.view = Some(view);
-            entity.confidence = calibration::of(entity, &view).min(most(entity, &view));
+            entity.confidence = calibration::probability(entity, &view).min(most(entity, &view));
         }
     }
 
@@ -87,7 +89,7 @@ impl DocumentReading {
 
     fn view(&self, entity: &Entity) -> ReaderEvidence {
         let (line, bytes) = self.place(entity.span);
-        ReaderEvidence::of(&self.predictions, entity.kind, (line, &bytes), entity.confidence)
+        ReaderEvidence::from_predictions(&self.predictions, entity.kind, (line, &bytes), entity.confidence)
     }
 
     /// The line in which a place begins, and the place in it.
@@ -115,7 +117,7 @@ fn lines(document: &Document) -> Vec<(Option<Speaker>, Span)> {
     let mut lines = Vec::new();
     for (speaker, part) in parts {
         let mut start = part.start;
-        for line in part.of(text).split('\n') {
+        for line in part.slice(text).split('\n') {
             let span = Span::new(start, start + line.len());
             start = span.end + 1;
             if !line.trim().is_empty() {

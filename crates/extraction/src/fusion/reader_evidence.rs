@@ -38,8 +38,8 @@ pub struct ReaderEvidence {
 }
 
 impl ReaderEvidence {
-    /// Of a finding that a rule made with some confidence.
-    pub(super) fn of(
+    /// The evidence about a finding that a rule made with some confidence.
+    pub(super) fn from_predictions(
         predictions: &ReaderPredictions,
         kind: EntityType,
         (line, bytes): (usize, &Range<usize>),

@@ -135,7 +135,7 @@ impl CustomLexicon {
     }
 
     pub fn size(&self) -> ListSize {
-        ListSize::of(self.rows.iter().map(|(_, row)| *row), self.list.shape() == RowShape::Concepts)
+        ListSize::from_rows(self.rows.iter().map(|(_, row)| *row), self.list.shape() == RowShape::Concepts)
     }
 }
 

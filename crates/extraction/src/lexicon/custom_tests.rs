@@ -19,7 +19,7 @@ fn extension(texts: &[&str]) -> LexiconExtension {
 const DRUGS: &str = "# list: drugs\n# version: clinic-1\nssri\tzumbatrol\t-\tzumbatrol | zumba{,s}\n";
 
 fn found(extractor: &Extractor, text: &str) -> Vec<Entity> {
-    extractor.extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown))).entities
+    extractor.extract(&ExtractionInput::new(&Document::plain(text, Language::Unknown))).entities
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_medicine_that_a_clinic_added_is_read_with_its_dose_and_context() {
     let text = "Toma Zumbatrol 50 mg al día. Ya no toma sertralina.";
     let entities = found(&own, text);
     assert_eq!((entities[0].value.as_str(), entities[0].dose.as_deref()), ("zumbatrol", Some("50 mg")));
-    assert_eq!(CurrentValues::of(text, &entities).medications, ["zumbatrol"]);
+    assert_eq!(CurrentValues::from_entities(text, &entities).medications, ["zumbatrol"]);
     let built_in = found(&Extractor::builtin(), text);
     assert!(built_in.iter().all(|entity| entity.value != "zumbatrol") && built_in.len() + 1 == entities.len());
 }
@@ -48,14 +48,14 @@ fn every_list_can_be_taught() {
     let text = "Grey sky blues. Allergic to zumba nuts. My zumba guide says the zumba did it. I am zumbed out by zumba shifts. \
                 Zumbaless of fever and cough.";
     let document = Document::plain(text, Language::English);
-    let read = Extractor::extended(&own).extract(&ExtractionInput::of(&document));
+    let read = Extractor::extended(&own).extract(&ExtractionInput::new(&document));
     let has = |value: &str| read.entities.iter().find(|entity| entity.value == value);
     assert_eq!(has("grey sky sickness").unwrap().code, Some("F43.8"));
     assert!(has("zumba nut").is_some() && has("guide").is_some());
     assert!(has("fever").unwrap().context.negated && has("cough").unwrap().context.negated);
     assert!(read.themes.contains(&"work") && read.hypotheses.iter().any(|h| h.text == "possible blaming"));
     assert_eq!(read.sentiment.code(), "negative");
-    let before = Extractor::builtin().extract(&ExtractionInput::of(&document));
+    let before = Extractor::builtin().extract(&ExtractionInput::new(&document));
     assert!(before.entities.len() < read.entities.len() && before.hypotheses.is_empty());
 }
 
@@ -75,7 +75,7 @@ fn written_out_or_next_to_the_serialized_trie_the_same_is_found() {
     let (printed, written) = (Extractor::from_serialized_trie(&own).unwrap(), Extractor::written_out(&own));
     for text in ["Toma zumbas 5 mg, nada de fiebre.", "Sin zumbatrol ni litio.", "No sé. Zumba."] {
         let document = Document::plain(text, Language::Spanish);
-        let input = ExtractionInput::of(&document);
+        let input = ExtractionInput::new(&document);
         assert_eq!(printed.extract(&input), written.extract(&input), "{text}");
     }
     assert_eq!(printed.version(), written.version());

@@ -20,8 +20,8 @@ pub struct ListSize {
 }
 
 impl ListSize {
-    /// Of rows whose last column holds the phrases; the name of a concept is the second column, a label the first.
-    pub(super) fn of<'a>(rows: impl Iterator<Item = &'a str>, concepts: bool) -> Self {
+    /// Counts rows whose last column holds the phrases; the name of a concept is the second column, a label the first.
+    pub(super) fn from_rows<'a>(rows: impl Iterator<Item = &'a str>, concepts: bool) -> Self {
         let (mut size, mut names) = (Self::default(), BTreeSet::new());
         for row in rows.filter(|row| !row.starts_with('#') && !row.trim().is_empty()) {
             let mut fields = row.split('\t');
@@ -38,9 +38,9 @@ impl ListSize {
 pub fn sizes() -> Vec<(&'static str, ListSize)> {
     let extendable = LexiconList::ALL.iter().map(|list| {
         let rows = list.files().iter().flat_map(|file| file.lines());
-        (list.code(), ListSize::of(rows, list.shape() == RowShape::Concepts))
+        (list.code(), ListSize::from_rows(rows, list.shape() == RowShape::Concepts))
     });
-    let of = |files: &[&'static str]| ListSize::of(files.iter().flat_map(|file| file.lines()), false);
+    let of = |files: &[&'static str]| ListSize::from_rows(files.iter().flat_map(|file| file.lines()), false);
     let others = [
         ("risk", of(&risk::FILES)),
         ("speech", of(&[SPEECH])),

@@ -29,7 +29,7 @@ impl LlmClient {
         let authority = transport::authority(&options.ca_file).map_err(defect)?;
         let limits = Options { authority: authority.as_deref(), ..Options::within(options.timeout) };
         let http = transport::Client::new(endpoint, &limits).map_err(defect)?;
-        Ok(Self { http, url, token: ApiToken::of(options.key.clone(), options.key_file.clone()) })
+        Ok(Self { http, url, token: ApiToken::from_settings(options.key.clone(), options.key_file.clone()) })
     }
 
     /// Posts a question; the body of a success.

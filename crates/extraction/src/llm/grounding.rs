@@ -89,7 +89,7 @@ fn entity(
     context.uncertain |= delicate;
     let dose = item.dose.as_deref().and_then(|dose| dose_in(dose, text, place));
     seen.overruled += usize::from(item.dose.is_some() && dose.is_none());
-    let said = dose.map(|span| span.of(text).to_lowercase());
+    let said = dose.map(|span| span.slice(text).to_lowercase());
     Some(Entity {
         kind,
         span: place.mention,
@@ -98,7 +98,7 @@ fn entity(
             place.quote.end.max(assertion.evidence.end),
         ),
         turn: assertion.turn,
-        value: place.mention.of(text).to_lowercase(),
+        value: place.mention.slice(text).to_lowercase(),
         code: None,
         context,
         epistemic: Epistemic::Inferred,
@@ -122,7 +122,7 @@ fn entity(
 /// A dose counts where it appears word for word in the quote, its numbers whole.
 fn dose_in(dose: &str, text: &str, place: GroundedQuote) -> Option<Span> {
     let dose = dose.trim();
-    let at = place.quote.of(text).find(dose).filter(|_| dose.bytes().any(|byte| byte.is_ascii_digit()))?;
+    let at = place.quote.slice(text).find(dose).filter(|_| dose.bytes().any(|byte| byte.is_ascii_digit()))?;
     let span = Span::new(place.quote.start + at, place.quote.start + at + dose.len());
     let split = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
     let before = text[..span.start].chars().next_back().is_some_and(split);

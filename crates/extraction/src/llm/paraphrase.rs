@@ -124,7 +124,7 @@ fn numbers(text: &str) -> BTreeSet<&str> {
 /// The facts that the rules read: kind, concept, denial, person and time of each.
 fn facts(rules: &Extractor, text: &str, language: Language) -> BTreeSet<String> {
     let document = Document::plain(text, language);
-    let found = rules.extract(&ExtractionInput::of(&document));
+    let found = rules.extract(&ExtractionInput::new(&document));
     let fact = |e: &super::super::Entity| {
         let context = &e.context;
         format!("{} {} {} {:?} {:?}", e.kind, e.value, context.negated, context.experiencer, context.temporality)

@@ -8,7 +8,7 @@ const FILE: &str = include_str!("prompt_injection.tsv");
 pub(crate) fn sentences_of(document: &Document) -> Vec<Span> {
     let phrases: Vec<&str> = FILE.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
     let orders = |span: &Span| {
-        let folded = fold(span.of(&document.text));
+        let folded = fold(span.slice(&document.text));
         phrases.iter().any(|phrase| folded.contains(phrase))
     };
     sentences(document).into_iter().filter(orders).collect()

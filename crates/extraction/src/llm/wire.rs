@@ -94,7 +94,7 @@ pub(crate) fn request(options: &LlmOptions, document: &Document) -> Vec<u8> {
     } else {
         // The words of an assistant are no statements of the patient.
         let turns = document.turns.iter().filter(|turn| turn.speaker != Speaker::Agent);
-        let turns = turns.map(|turn| json!({"speaker": turn.speaker, "text": turn.span.of(&document.text)}));
+        let turns = turns.map(|turn| json!({"speaker": turn.speaker, "text": turn.span.slice(&document.text)}));
         json!({"turns": turns.collect::<Vec<_>>()})
     };
     question(options, (TASK, &said), ("extraction_v1", schema()))

@@ -116,7 +116,7 @@ static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 impl AmountParser<'_> {
     /// The value in a place after a name.
     pub(crate) fn after(&self, place: Span, group: &str, name: &str) -> Option<MeasuredAmount> {
-        let text = place.of(self.text);
+        let text = place.slice(self.text);
         let (text, map) = match number_words::written(text, self.language, name) {
             Some((written, map)) => (written, Some(map)),
             None => (text.to_owned(), None),
@@ -176,7 +176,7 @@ impl AmountParser<'_> {
         if !matches!(group, "score" | "vital") {
             return None;
         }
-        let text = place.of(self.text);
+        let text = place.slice(self.text);
         let (text, map) = match number_words::written(text, self.language, name) {
             Some((written, map)) => (written, Some(map)),
             None => (text.to_owned(), None),

@@ -123,7 +123,7 @@ impl MeasurementRules {
         for (at, mut mention) in mentions.into_iter().enumerate() {
             let name = reading.source(&mention.words);
             // The raised a of "Tª" folds into the letters of the blood pressure.
-            if matches!(name.of(doc.text()), "Tª" | "Tº" | "T°") {
+            if matches!(name.slice(doc.text()), "Tª" | "Tº" | "T°") {
                 mention.concept = TEMPERATURE;
             }
             let end = starts.get(at + 1).copied().unwrap_or(sentence.end).min(sentence.end);
@@ -164,7 +164,7 @@ fn is_measured(doc: &AnalyzedDocument<'_>, reading: &NamedAmount, company: bool)
     let text = doc.text();
     let name = doc.reading.source(&reading.mention.words);
     let short = reading.mention.concept.group.ends_with("-short");
-    let raw = name.of(text);
+    let raw = name.slice(text);
     if short
         && !(raw.starts_with(|c: char| !c.is_lowercase()) && reading.amount.is_close && !follows_number(text, name))
     {
@@ -194,8 +194,8 @@ fn is_measured(doc: &AnalyzedDocument<'_>, reading: &NamedAmount, company: bool)
 
 /// "20 mg", "4 hr": the letters are a unit of the number before them.
 fn follows_number(text: &str, name: Span) -> bool {
-    let unit = matches!(name.of(text).to_lowercase().as_str(), "mg" | "hr" | "k" | "m");
-    unit && text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && name.of(text) != "K"
+    let unit = matches!(name.slice(text).to_lowercase().as_str(), "mg" | "hr" | "k" | "m");
+    unit && text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && name.slice(text) != "K"
 }
 
 fn entity(doc: &AnalyzedDocument<'_>, sentence: usize, reading: &NamedAmount) -> Option<Entity> {
@@ -209,7 +209,7 @@ fn entity(doc: &AnalyzedDocument<'_>, sentence: usize, reading: &NamedAmount) ->
     // A measured value exists: a denial or a doubt of the same sentence concerns other things.
     assertion.context.negated = false;
     assertion.context.uncertain = false;
-    let quote = clause(doc.text(), place, reading.span).of(doc.text());
+    let quote = clause(doc.text(), place, reading.span).slice(doc.text());
     if assertion.context.experiencer != Experiencer::Patient
         && !plain_words(quote).iter().any(|word| person(&word.folded).is_some())
     {

@@ -42,7 +42,7 @@ pub(super) fn written(text: &str, language: Language, name: &str) -> Option<(Str
 
 /// "un", "una", "one" before a word are no value.
 fn is_article(text: &str, number: &NumberWord) -> bool {
-    let word = number.span.of(text).to_lowercase();
+    let word = number.span.slice(text).to_lowercase();
     let joined = || {
         let rest = text[number.span.end..].trim_start();
         let next: String = rest.chars().take_while(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
@@ -114,20 +114,20 @@ fn is_hundreds(before: Option<&str>, number: &NumberWord, language: Language) ->
 mod tests {
     use super::*;
 
-    fn of(text: &str, language: Language, name: &str) -> String {
+    fn written_text(text: &str, language: Language, name: &str) -> String {
         written(text, language, name).map_or_else(String::new, |(text, _)| text)
     }
 
     #[test]
     fn values_in_words_are_written_as_digits() {
-        assert_eq!(of("was eight point two last week", Language::English, "HbA1c"), "was 8.2 last week");
-        assert_eq!(of("one thirty over eighty", Language::English, "blood pressure"), "130/80");
-        assert_eq!(of("qtc four twelve", Language::English, "QTc"), "qtc 412");
-        assert_eq!(of("en ciento cuarenta", Language::Spanish, "glucose"), "en 140");
-        assert_eq!(of("en trece ocho", Language::Spanish, "blood pressure"), "en 13/8");
-        assert_eq!(of("está en nueve coma uno", Language::Spanish, "HbA1c"), "está en 9.1");
-        assert_eq!(of("siete coma dos", Language::Spanish, "HbA1c"), "7.2");
-        assert_eq!(of("sacó quince de treinta", Language::Spanish, "MoCA"), "sacó 15 de 30");
+        assert_eq!(written_text("was eight point two last week", Language::English, "HbA1c"), "was 8.2 last week");
+        assert_eq!(written_text("one thirty over eighty", Language::English, "blood pressure"), "130/80");
+        assert_eq!(written_text("qtc four twelve", Language::English, "QTc"), "qtc 412");
+        assert_eq!(written_text("en ciento cuarenta", Language::Spanish, "glucose"), "en 140");
+        assert_eq!(written_text("en trece ocho", Language::Spanish, "blood pressure"), "en 13/8");
+        assert_eq!(written_text("está en nueve coma uno", Language::Spanish, "HbA1c"), "está en 9.1");
+        assert_eq!(written_text("siete coma dos", Language::Spanish, "HbA1c"), "7.2");
+        assert_eq!(written_text("sacó quince de treinta", Language::Spanish, "MoCA"), "sacó 15 de 30");
     }
 
     #[test]

@@ -155,7 +155,7 @@ pub(super) fn ordered_for(
     if !plain {
         return None;
     }
-    let accented = |word: usize| reading.source(&(word..word + 1)).of(reading.text).contains('í');
+    let accented = |word: usize| reading.source(&(word..word + 1)).slice(reading.text).contains('í');
     let opens =
         |word: usize| matches!(reading.word(word), "if" | "unless") || reading.word(word) == "si" && !accented(word);
     let after = name.end..sentence.end.min(name.end + CASE);

@@ -186,7 +186,7 @@ pub(crate) fn number_at(reading: &TokenizedText<'_>, word: usize, limit: usize) 
     }
     let end = limit.min(word + 6);
     let source = reading.source(&(word..end));
-    let said = number_words(source.of(reading.text), Language::Unknown);
+    let said = number_words(source.slice(reading.text), Language::Unknown);
     let first = said.first().filter(|number| number.span.start == 0)?;
     if let Some(spoken) = spoken_strength(reading, word, limit) {
         return Some(spoken);
@@ -212,7 +212,7 @@ fn touches(reading: &TokenizedText<'_>, stop: usize) -> bool {
         .is_none_or(|before| before.source.end < here.source.start);
     here.source.end == next.source.start
         && apart
-        && next.source.of(reading.text).starts_with(|c: char| c.is_ascii_digit())
+        && next.source.slice(reading.text).starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Strengths as they are spoken: "one twenty-five" is 125, "seven fifty" 750, "cero veinticinco" 0.25; the times that
@@ -220,7 +220,7 @@ fn touches(reading: &TokenizedText<'_>, stop: usize) -> bool {
 fn spoken_strength(reading: &TokenizedText<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
     let value = |at: usize| {
         let source = reading.source(&(at..at + 1));
-        let said = number_words(source.of(reading.text), Language::Unknown);
+        let said = number_words(source.slice(reading.text), Language::Unknown);
         said.first().and_then(|number| number.digits.parse::<u32>().ok())
     };
     let spelled = |at: usize| {
@@ -241,7 +241,7 @@ fn spoken_strength(reading: &TokenizedText<'_>, word: usize, limit: usize) -> Op
     // "Two hundred four times": the last word counts the times.
     if end - word >= 2 && times(end) && value(end - 1).is_some_and(|n| n < 10) {
         let source = reading.source(&(word..end - 1));
-        let said = number_words(source.of(reading.text), Language::Unknown);
+        let said = number_words(source.slice(reading.text), Language::Unknown);
         // "Two fifty three times": read as it is spoken, up to the times.
         let whole = said.first().filter(|number| number.span.len() == source.len());
         return whole.map(|whole| (end - 1, whole.digits.clone())).or_else(|| spoken_strength(reading, word, end - 1));

@@ -44,12 +44,12 @@ static OPENS_EXCHANGE: WordList = WordList::listed(word_lists::MEDICATION, "fact
 pub(super) fn is_open_exchange(reading: &TokenizedText<'_>, from: usize, first: usize) -> bool {
     let Some(verb) = (from..first).rev().find(|at| is_exchange_verb(reading.word(*at))) else { return false };
     let form = reading.word(verb);
-    let past = form.ends_with("ed") || reading.source(&(verb..verb + 1)).of(reading.text).ends_with('ó');
+    let past = form.ends_with("ed") || reading.source(&(verb..verb + 1)).slice(reading.text).ends_with('ó');
     let stem = EXCHANGES.iter().any(|stem| form.starts_with(stem) && form.len() <= stem.len() + 4);
     let opens = |at: usize| {
         let word = reading.word(at);
         let asks = matches!(word, "asked" | "asks" | "asking") && matches!(reading.word(at + 1), "to" | "if" | "about");
-        let si = word == "si" && !reading.source(&(at..at + 1)).of(reading.text).contains('í');
+        let si = word == "si" && !reading.source(&(at..at + 1)).slice(reading.text).contains('í');
         si || asks || OPENS_EXCHANGE.contains(word)
     };
     !past && stem && (from..verb).any(opens)
@@ -156,7 +156,7 @@ fn is_left(reading: &TokenizedText<'_>, hit: &Range<usize>) -> bool {
     let last = word(hit.end - 1);
     let lets = (hit.start.saturating_sub(2)..hit.end).any(|at| word(at) == "que")
         && matches!(last, "termine" | "acabe" | "complete" | "terminen")
-        && !reading.source(&(hit.end - 1..hit.end)).of(reading.text).contains('é');
+        && !reading.source(&(hit.end - 1..hit.end)).slice(reading.text).contains('é');
     leaves && same || lets
 }
 
@@ -227,7 +227,7 @@ fn is_aside(reading: &TokenizedText<'_>, verb: &Range<usize>, name: &Range<usize
 fn is_subjunctive(reading: &TokenizedText<'_>, clause: usize, verb: &Range<usize>) -> bool {
     let governed =
         verb.start > clause && matches!(reading.word(verb.start - 1), "mientras" | "que" | "para" | "siempre");
-    let accented = reading.source(verb).of(reading.text).contains('é');
+    let accented = reading.source(verb).slice(reading.text).contains('é');
     let wished = governed || until_clauses::is_still_open(reading, verb.end);
     verb.len() == 1 && reading.word(verb.start) == "tome" && wished && !accented
 }

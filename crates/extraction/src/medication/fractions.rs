@@ -24,7 +24,8 @@ pub(super) fn fraction<'a>(
 ) -> Option<Dose> {
     let is = |at: usize, list: &[&str]| list.contains(&reading.word(at));
     // "2½": one word, which reads as "21/2" without its sign.
-    let glued = reading.words.get(word)?.source.of(reading.text).strip_suffix('½').and_then(|n| n.parse::<f64>().ok());
+    let glued =
+        reading.words.get(word)?.source.slice(reading.text).strip_suffix('½').and_then(|n| n.parse::<f64>().ok());
     let whole = match (part_at(reading, word), glued) {
         (None, Some(count)) => Some((count + 0.5, word + 1)),
         (None, None) => {

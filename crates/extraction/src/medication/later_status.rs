@@ -239,7 +239,7 @@ fn dropped_es(reading: &TokenizedText<'_>, clause: &Range<usize>, verb: usize) -
         let of_taking = after == "tomar" && lasting || after.starts_with("tomarl");
         return of_taking.then_some(!matches!(after, "tomarlas" | "tomarlos"));
     }
-    let accented = || reading.source(&(main + 1..main + 2)).of(reading.text).to_lowercase() == "él";
+    let accented = || reading.source(&(main + 1..main + 2)).slice(reading.text).to_lowercase() == "él";
     let subject = matches!(next, "el" | "su" | "mi" | "la") && !after.is_empty() && form.starts_with("dej");
     let left = LEAVES.contains(next)
         || next == "en" && !is_month(after) && !(after.len() == 4 && is_number(after))
@@ -312,7 +312,7 @@ fn is_course(reading: &TokenizedText<'_>, clause: &Range<usize>) -> bool {
     let unit = |at: usize| WORDS.contains(word(at));
     clause.clone().take(VERB).any(|at| {
         let opens = (clause.start..at).all(|before| OPENERS.contains(word(before)));
-        let past = reading.source(&(at..at + 1)).of(reading.text).to_lowercase().ends_with(['ó', 'é']);
+        let past = reading.source(&(at..at + 1)).slice(reading.text).to_lowercase().ends_with(['ó', 'é']);
         match word(at) {
             "took" | "had" | "did" if opens => {
                 let object = at + 1 + usize::from(matches!(word(at + 1), "it" | "them"));

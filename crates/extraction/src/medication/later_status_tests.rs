@@ -8,7 +8,7 @@ use anamnesis_text::{Document, Language, Speaker};
 static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 
 fn medicine(document: &Document, name: &str) -> Option<Entity> {
-    let all = EXTRACTOR.extract(&ExtractionInput::of(document)).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(document)).entities;
     all.into_iter().find(|entity| entity.kind == EntityType::Medication && entity.value == name)
 }
 
@@ -192,7 +192,7 @@ fn an_order_to_others_and_the_name_of_a_class_are_no_sure_medicines() {
 #[test]
 fn a_level_in_blood_is_no_illness() {
     let conditions = |text: &str| {
-        let all = EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Spanish))).entities;
+        let all = EXTRACTOR.extract(&ExtractionInput::new(&Document::plain(text, Language::Spanish))).entities;
         all.into_iter().filter(|entity| entity.kind == EntityType::Condition).count()
     };
     assert_eq!(conditions("Teofilinemia 14 mcg/mL."), 0);
@@ -206,7 +206,7 @@ fn the_dose_to_which_a_medicine_is_brought_is_the_newer_one() {
         ("Toma enalapril 20.", "enalapril", "20 mg"),
         ("Olanzapine 10 mg at night.\nOlanzapine down to 5 mg.", "olanzapine", "5 mg"),
     ] {
-        let all = EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown))).entities;
+        let all = EXTRACTOR.extract(&ExtractionInput::new(&Document::plain(text, Language::Unknown))).entities;
         let found = all.iter().rfind(|entity| entity.value == name).expect(text);
         assert_eq!(found.dose.as_deref(), Some(dose), "{text}");
     }

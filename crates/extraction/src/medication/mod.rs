@@ -278,7 +278,7 @@ impl MedicationRules {
             }
             _ => around,
         };
-        let status = self.statuses.of(doc, mention, around, linked);
+        let status = self.statuses.detect(doc, mention, around, linked);
         let replaces = nth > 0 && self.statuses.takes_over(reading, around.before.clone());
         match status {
             Some(DrugStatus::Stopped | DrugStatus::Changed) | None if replaces => Some(DrugStatus::Started),

@@ -222,7 +222,7 @@ pub(super) fn is_ordinary_word(doc: &AnalyzedDocument<'_>, mention: &ConceptMent
     let reading = doc.reading;
     // In capitals, or with an amount after it, it is the medicine: "NAC", "asa 100".
     let word = reading.word(mention.words.start);
-    let source = reading.source(&mention.words).of(reading.text);
+    let source = reading.source(&mention.words).slice(reading.text);
     mention.words.len() == 1
         && ABBREVIATIONS.contains(&word)
         && source.chars().any(char::is_lowercase)

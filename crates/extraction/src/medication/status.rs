@@ -120,7 +120,7 @@ impl StatusRules {
 
     /// What the words around a mention say. `linked`: only words of a list come between the medicine before and this
     /// one, so that a statement about that one holds for both.
-    pub(crate) fn of(
+    pub(crate) fn detect(
         &self,
         doc: &AnalyzedDocument<'_>,
         mention: &Range<usize>,

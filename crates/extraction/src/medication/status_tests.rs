@@ -8,7 +8,7 @@ use anamnesis_text::{Document, Language};
 static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 
 fn medicine(text: &str, name: &str) -> Entity {
-    let all = EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown))).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(&Document::plain(text, Language::Unknown))).entities;
     let is = |entity: &&Entity| entity.kind == EntityType::Medication && entity.value == name;
     all.iter().find(is).unwrap_or_else(|| panic!("{name}: {text}: {all:?}")).clone()
 }
@@ -106,7 +106,7 @@ fn an_exchange_that_is_denied_or_only_considered_changes_nothing_yet() {
 #[test]
 fn a_medicine_that_takes_the_place_of_another_is_no_harm_of_it() {
     let text = "Cambie enalapril por losartán.";
-    let all = EXTRACTOR.extract(&ExtractionInput::of(&Document::plain(text, Language::Spanish))).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(&Document::plain(text, Language::Spanish))).entities;
     assert!(all.iter().all(|entity| entity.kind == EntityType::Medication), "{all:?}");
 }
 

@@ -8,7 +8,7 @@ use anamnesis_text::{Document, Language, Speaker};
 static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 
 fn found(document: &Document) -> Vec<Entity> {
-    EXTRACTOR.extract(&ExtractionInput::of(document)).entities
+    EXTRACTOR.extract(&ExtractionInput::new(document)).entities
 }
 
 fn in_note(text: &str) -> Vec<Entity> {

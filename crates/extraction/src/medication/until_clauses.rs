@@ -71,5 +71,5 @@ fn is_past(doc: &AnalyzedDocument<'_>, word: usize, spanish: bool) -> bool {
 
 /// "Sangró": the accent of the past.
 fn ends_in_o(reading: &TokenizedText<'_>, word: usize) -> bool {
-    reading.source(&(word..word + 1)).of(reading.text).to_lowercase().ends_with('ó')
+    reading.source(&(word..word + 1)).slice(reading.text).to_lowercase().ends_with('ó')
 }

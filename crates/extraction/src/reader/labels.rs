@@ -137,7 +137,7 @@ impl AttributeScores {
 
     /// The probabilities of a group's values; `None` for a group that this reader does not have.
     #[cfg(test)]
-    pub(crate) fn of(&self, group: &str) -> Option<&[f32]> {
+    pub(crate) fn get(&self, group: &str) -> Option<&[f32]> {
         self.iter().find(|(found, _)| found.name == group).map(|(_, shares)| shares)
     }
 

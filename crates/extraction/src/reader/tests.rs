@@ -125,7 +125,7 @@ fn spans_and_their_attributes_are_those_of_the_reference() {
         assert!((got.probability - expected.probability).abs() < NEAR_ON_AVERAGE);
         assert_eq!(got.attributes.is_some(), expected.attributes.is_some());
         for (group, expected) in expected.attributes.iter().flatten() {
-            let shares = got.attributes.as_ref().unwrap().of(group).unwrap();
+            let shares = got.attributes.as_ref().unwrap().get(group).unwrap();
             assert!(
                 shares.len() == expected.len()
                     && shares.iter().zip(expected).all(|(a, b)| (a - b).abs() < NEAR_ON_AVERAGE)
@@ -156,7 +156,7 @@ fn labels_are_called_what_the_file_calls_them() {
     let attributes = tagged.iter().find_map(|tag| tag.attributes.as_ref()).unwrap();
     let (value, probability) = attributes.best("when").unwrap();
     assert_eq!(attributes.probability("when", value), Some(probability));
-    assert!(attributes.of("when").unwrap().iter().all(|other| *other <= probability));
+    assert!(attributes.get("when").unwrap().iter().all(|other| *other <= probability));
     assert!(attributes.best("where").is_none() && attributes.probability("said", "perhaps").is_none());
     assert!(tagged.iter().all(|tag| tag.attributes.is_some() == tag.layer.has_attributes()));
 }

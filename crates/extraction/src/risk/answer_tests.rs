@@ -8,7 +8,7 @@ static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extr
 
 /// The affirmed and the denied risks of the patient, each class once.
 fn risks_in(document: &Document) -> (Vec<RiskClass>, Vec<RiskClass>) {
-    let found = EXTRACTOR.extract(&ExtractionInput::of(document)).risk;
+    let found = EXTRACTOR.extract(&ExtractionInput::new(document)).risk;
     let of = |denied: bool| {
         let own = found.iter().filter(|risk| risk.denied == denied && risk.experiencer == Experiencer::Patient);
         let mut classes: Vec<RiskClass> = own.map(|risk| risk.class).collect();

@@ -205,7 +205,7 @@ impl RiskAnswers<'_> {
         let mut rest = 0;
         for index in turn.sentences.clone().rev() {
             let sentence = &sentences[index];
-            let closed = sentence.span.of(doc.text()).ends_with('.');
+            let closed = sentence.span.slice(doc.text()).ends_with('.');
             let last = index + 1 == turn.sentences.end && !closed;
             if self.words.is_advice(doc.reading, &sentence.words, sentence.words.end)
                 || !(sentence.question || doc.question_answers.asks(index) || last)

@@ -15,7 +15,7 @@ const LABEL: usize = 5;
 pub(super) fn clauses(reading: &TokenizedText<'_>, sentence: &Range<usize>) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut start = sentence.start;
-    let lines = LineLengths::of(reading, sentence);
+    let lines = LineLengths::measure(reading, sentence);
     for word in sentence.clone() {
         if word > start && (begins(reading, start, word) || lines.ends_before(reading, word) || word - start >= LONGEST)
         {
@@ -45,8 +45,8 @@ struct LineLengths {
 const RAGGED: usize = 18;
 
 impl LineLengths {
-    fn of(reading: &TokenizedText<'_>, sentence: &Range<usize>) -> Self {
-        let text = reading.source(sentence).of(reading.text);
+    fn measure(reading: &TokenizedText<'_>, sentence: &Range<usize>) -> Self {
+        let text = reading.source(sentence).slice(reading.text);
         Self { longest: text.lines().map(str::len).max().unwrap_or(0) }
     }
 
@@ -140,7 +140,7 @@ mod tests {
         let document = Document::plain(text, Language::Unknown);
         let reading = TokenizedText::new(&document, &TrieBuilder::default().build());
         let sentences = reading.sentences.iter().flat_map(|sentence| clauses(&reading, &sentence.words));
-        sentences.map(|clause| reading.source(&clause).of(text).to_owned()).collect()
+        sentences.map(|clause| reading.source(&clause).slice(text).to_owned()).collect()
     }
 
     #[test]

@@ -49,7 +49,12 @@ impl RiskExperiencerRules {
     }
 
     /// A film's and a friend's risk is not the patient's.
-    pub(crate) fn of(&self, doc: &AnalyzedDocument<'_>, sentence: &Range<usize>, found: &RiskPhrase) -> Experiencer {
+    pub(crate) fn detect(
+        &self,
+        doc: &AnalyzedDocument<'_>,
+        sentence: &Range<usize>,
+        found: &RiskPhrase,
+    ) -> Experiencer {
         let reading = doc.reading;
         // "My husband told me he wanted …": neither "my" nor "me" makes it the speaker's.
         let stated = |at: usize| {
@@ -233,7 +238,7 @@ fn said_of(doc: &AnalyzedDocument<'_>, found: &RiskPhrase) -> Experiencer {
     let names = ["family", "other"];
     let cues = doc.scopes.cues(reading, &found.core);
     let reaches = cues.iter().any(|(says, place)| names.contains(says) && place.start <= near);
-    match doc.scopes.of(reading, &found.core).experiencer {
+    match doc.scopes.mention_context(reading, &found.core).experiencer {
         Experiencer::Patient => Experiencer::Patient,
         _ if !reaches => Experiencer::Patient,
         someone => someone,

@@ -16,7 +16,7 @@ fn found(text: &str) -> Vec<Risk> {
         ),
         None => Document::plain(text, Language::Unknown),
     };
-    EXTRACTOR.extract(&ExtractionInput::of(&document)).risk
+    EXTRACTOR.extract(&ExtractionInput::new(&document)).risk
 }
 
 /// Holds that each text affirms and denies these classes of the patient, and no others.

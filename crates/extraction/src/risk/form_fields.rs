@@ -131,7 +131,7 @@ fn led_on(reading: &TokenizedText<'_>, index: usize, at: usize) -> bool {
 
 /// Names in capitals of two to four letters.
 fn is_short(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
-    let source = reading.source(words).of(reading.text);
+    let source = reading.source(words).slice(reading.text);
     source.len() <= 6 && source.chars().filter(|c| c.is_alphabetic()).all(char::is_uppercase)
 }
 

@@ -282,7 +282,7 @@ impl RiskRules {
     fn risk(&self, doc: &AnalyzedDocument<'_>, index: usize, found: &RiskPhrase) -> Option<RiskCandidate> {
         let sentence = &doc.reading.sentences[index];
         let class = found.class;
-        let context = doc.scopes.of(doc.reading, &found.words);
+        let context = doc.scopes.mention_context(doc.reading, &found.words);
         // A plan is denied only where its own first words are; anything else also where its core is. An act of the
         // patient is not denied by words far after it: "… and says the bruises will go away".
         let after = if found.own { DENIAL_AFTER } else { usize::MAX };
@@ -301,7 +301,7 @@ impl RiskRules {
                 && doc.scopes.denied_from_outside(doc.reading, &found.words, &found.words)
                 && reached(&found.words))
                 || (class != RiskClass::PlanOrMeans
-                    && doc.scopes.of(doc.reading, &found.core).negated
+                    && doc.scopes.mention_context(doc.reading, &found.core).negated
                     // "Quiero desaparecer" ends nothing, though what has disappeared is over.
                     && doc.scopes.denied_from_outside(doc.reading, &found.core, &found.words)
                     && reached(&found.core))
@@ -333,7 +333,7 @@ impl RiskRules {
         if !stated && doc.scopes.only_asked(doc.reading, &found.core) {
             return None;
         }
-        let experiencer = self.experiencer_rules.of(doc, &sentence.words, found);
+        let experiencer = self.experiencer_rules.detect(doc, &sentence.words, found);
         Some(RiskCandidate {
             class,
             denied,

@@ -142,7 +142,7 @@ impl RiskPatterns {
             if !pattern.parts.iter().all(|(_, part)| may(*part)) {
                 continue;
             }
-            if pattern.never.is_some_and(|part| may(part) && !seen.of(part, &self.library).is_empty()) {
+            if pattern.never.is_some_and(|part| may(part) && !seen.places(part, &self.library).is_empty()) {
                 continue;
             }
             if pattern.nearby.is_some_and(|part| !self.is_alongside(reading, index, part)) {
@@ -168,13 +168,13 @@ impl RiskPatterns {
     /// The first place where the parts of a pattern follow each other.
     fn chain(&self, pattern: &RiskPattern, seen: &mut SlotMatches<'_>) -> Option<RiskPhrase> {
         let (_, first) = *pattern.parts.first()?;
-        let starts = seen.of(first, &self.library).to_vec();
+        let starts = seen.places(first, &self.library).to_vec();
         for start in starts {
             let mut chain = vec![start.clone()];
             for (gap, part) in &pattern.parts[1..] {
                 let Some(last) = chain.last().cloned() else { break };
                 let near = |hit: &&Range<usize>| hit.start > last.start && hit.start <= last.end + gap;
-                let hits = seen.of(*part, &self.library);
+                let hits = seen.places(*part, &self.library);
                 let from = hits.partition_point(|hit| hit.start <= last.start);
                 match hits[from..].iter().find(near) {
                     Some(hit) => chain.push(hit.clone()),
@@ -201,7 +201,7 @@ struct SlotMatches<'a> {
 
 impl SlotMatches<'_> {
     /// Every place of a part, overlapping ones too.
-    fn of(&mut self, part: usize, library: &[PhraseSlot]) -> &[Range<usize>] {
+    fn places(&mut self, part: usize, library: &[PhraseSlot]) -> &[Range<usize>] {
         let (reading, sentence) = (self.reading, self.sentence);
         self.hits[part].get_or_insert_with(|| {
             let limit = sentence.end;

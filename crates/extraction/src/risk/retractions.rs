@@ -130,7 +130,7 @@ impl RetractionWords {
         self.yes_then(reading, answer.clone(), 1).is_some()
     }
 
-    fn of(&self, doc: &AnalyzedDocument<'_>, candidate: &RiskCandidate) -> Option<Retraction> {
+    fn detect(&self, doc: &AnalyzedDocument<'_>, candidate: &RiskCandidate) -> Option<Retraction> {
         let reading = doc.reading;
         let index = reading.sentence_of(candidate.core.start);
         let sentence = reading.sentences[index].words.clone();
@@ -230,7 +230,7 @@ pub(super) fn find(doc: &AnalyzedDocument<'_>, words: &RiskCueWords, candidates:
     let mut gone = Vec::new();
     for at in denied.iter().copied() {
         let one = candidates[at].clone();
-        match back.of(doc, &one) {
+        match back.detect(doc, &one) {
             None => {}
             Some(Retraction::Doubt) => gone.push(at),
             Some(Retraction::Until(end)) => {

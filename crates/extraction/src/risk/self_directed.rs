@@ -31,7 +31,7 @@ pub(super) fn is_done_to_oneself(doc: &AnalyzedDocument<'_>, words: &RiskPhrase)
     let word = |at: usize| reading.word(at);
     match words.class {
         RiskClass::Abuse => {
-            let first = |at: usize| reading.source(&(at..at + 1)).of(doc.text()).ends_with('é');
+            let first = |at: usize| reading.source(&(at..at + 1)).slice(doc.text()).ends_with('é');
             let own = |at: usize| word(at) == "me" && at + 1 < end && first(at + 1);
             let idiom = start > 1 && word(start - 1) == "que" && word(start - 2) == "estoy" && word(start) == "me";
             let infinitive = |at: usize| ["arme", "erme", "irme"].iter().any(|ending| word(at).ends_with(ending));

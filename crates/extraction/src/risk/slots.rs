@@ -239,7 +239,7 @@ mod tests {
         let reading = TokenizedText::new(&document, &trie.build());
         let limit = reading.words.len();
         let hits = (0..limit).filter_map(|word| part.at(&reading, word, limit));
-        hits.map(|words| reading.source(&words).of(text).to_owned()).collect()
+        hits.map(|words| reading.source(&words).slice(text).to_owned()).collect()
     }
 
     #[test]

@@ -12,7 +12,7 @@ fn class(text: &str) -> Option<RiskClass> {
 fn class_in(text: &str, document_type: Option<DocumentType>) -> Option<RiskClass> {
     static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
     let document = Document::plain(text, Language::Unknown);
-    let found = EXTRACTOR.extract(&ExtractionInput { document_type, ..ExtractionInput::of(&document) }).risk;
+    let found = EXTRACTOR.extract(&ExtractionInput { document_type, ..ExtractionInput::new(&document) }).risk;
     found.into_iter().find(|risk| !risk.denied && risk.experiencer == Experiencer::Patient).map(|risk| risk.class)
 }
 
@@ -271,7 +271,7 @@ fn a_thing_that_hits_is_no_violence_and_a_person_who_drinks_and_hits_is() {
 /// Current risks of the patient, not denied and not over, in the order of their codes.
 fn current(text: &str) -> Vec<&'static str> {
     let document = Document::plain(text, Language::Unknown);
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).risk;
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document)).risk;
     let own = found.iter().filter(|risk| risk.is_own() && risk.temporality != Temporality::Historical);
     let mut out: Vec<&str> = own.map(|risk| risk.class.code()).collect();
     out.sort_unstable();
@@ -280,7 +280,7 @@ fn current(text: &str) -> Vec<&'static str> {
 
 fn attempts(text: &str) -> usize {
     let document = Document::plain(text, Language::Unknown);
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).risk;
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document)).risk;
     found.iter().filter(|risk| risk.class == RiskClass::AttemptHistory && !risk.denied).count()
 }
 

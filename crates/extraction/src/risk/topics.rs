@@ -161,7 +161,7 @@ static PEOPLE: WordList = WordList::listed(word_lists::RISK, "topics.people");
 
 /// "SI", "HI" and "SH" are names in capitals alone: "si" is Spanish for yes and "hi" greets.
 fn is_short(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
-    let source = reading.source(words).of(reading.text);
+    let source = reading.source(words).slice(reading.text);
     let capitals = source.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_uppercase() && c.is_ascii());
     if reading.word(words.start) == "is" {
         let before = words.start.checked_sub(1).map_or("", |word| reading.word(word));
@@ -228,7 +228,7 @@ fn opens_field(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let signed = matches!((word(0), word(1)), ("(", "+" | "-" | "–" | "−"))
         || matches!(word(0), "+" | "-") && (ends(1) || english(word(1)));
     let titled = matches!(word(0), ":" | "?" | "=" | "-") && (english(word(1)) || word(1) == "+" || word(1) == "-");
-    let lower = reading.words.get(words.end).is_some_and(|next| next.source.of(reading.text) == "no");
+    let lower = reading.words.get(words.end).is_some_and(|next| next.source.slice(reading.text) == "no");
     let no = word(0) == "no" && lower && ends(1);
     let before = words.start.checked_sub(1).map_or("", |sign| reading.word(sign));
     let marked = matches!(before, "+" | "-");

@@ -50,7 +50,7 @@ pub(crate) fn of_all(reading: &TokenizedText<'_>) -> Vec<Vec<CheckboxAnswer>> {
             out[index].push(ticked);
             continue;
         }
-        for mut ticked in of(reading, index) {
+        for mut ticked in find_in_sentence(reading, index) {
             // "Past attempt? [x] Yes": the question before the boxes is their label.
             let question =
                 index.checked_sub(1).filter(|before| ticked.label.is_empty() && reading.sentences[*before].question);
@@ -65,7 +65,7 @@ pub(crate) fn of_all(reading: &TokenizedText<'_>) -> Vec<Vec<CheckboxAnswer>> {
 }
 
 /// The boxes of one sentence; a pair that begins it has an empty label.
-fn of(reading: &TokenizedText<'_>, sentence: usize) -> Vec<CheckboxAnswer> {
+fn find_in_sentence(reading: &TokenizedText<'_>, sentence: usize) -> Vec<CheckboxAnswer> {
     let words = reading.sentences[sentence].words.clone();
     let mut boxes = Vec::new();
     let mut word = words.start;

@@ -136,7 +136,7 @@ impl SectionTitles {
     /// "FH: epilepsy. PMH: asthma": a title within a line, which has a capital letter and its colon right after it.
     fn is_inline(&self, reading: &TokenizedText<'_>, word: usize) -> bool {
         let Some(hit) = self.phrases.at(reading, word) else { return false };
-        let source = reading.source(&hit.words).of(reading.text);
+        let source = reading.source(&hit.words).slice(reading.text);
         source.chars().count() > 1 && source.starts_with(char::is_uppercase) && reading.word(hit.words.end) == ":"
     }
 
@@ -165,7 +165,7 @@ impl SectionTitles {
         let signed = asks || matches!(reading.word(end), ":" | "-" | "–" | "—" | "=" | "→") && (end < words.end || over_a_stop)
                 // "Family history | father | MI": the first cell of a row.
                 || section == Section::Family && reading.word(end) == "|" && end < words.end;
-        let source = reading.source(&hit.words).of(reading.text);
+        let source = reading.source(&hit.words).slice(reading.text);
         let letters = || source.chars().filter(|c| c.is_alphabetic());
         let capitals = letters().all(char::is_uppercase);
         let alone = end >= words.end;
@@ -214,7 +214,7 @@ impl SentenceGap {
 }
 
 fn number_of(reading: &TokenizedText<'_>, index: usize) -> Option<u32> {
-    let text = reading.sentences[index].span.of(reading.text);
+    let text = reading.sentences[index].span.slice(reading.text);
     let (number, rest) = text.split_once(['.', ')'])?;
     let heads = number.len() <= 2 && rest.starts_with(' ');
     number.parse().ok().filter(|_| heads)
@@ -226,7 +226,7 @@ fn goes_on(reading: &TokenizedText<'_>, index: usize, open: &SectionPosition, ga
         return true;
     }
     let sentence = &reading.sentences[index];
-    let text = sentence.span.of(reading.text);
+    let text = sentence.span.slice(reading.text);
     let item = text.starts_with(['-', '*', '•', '·', '–', '+', '☐', '☒', '☑', '[', '>'])
         || text.split_once([')', '.']).is_some_and(|(number, _)| {
             number.len() <= 2 && number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty()

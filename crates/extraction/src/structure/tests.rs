@@ -27,7 +27,7 @@ fn marks(text: &str) -> Vec<(BoxMark, String)> {
     let document = Document::plain(text, Language::Unknown);
     let reading = TokenizedText::new(&document, &RULES.1);
     let structure = DocumentStructure::new(&reading, &RULES.0);
-    let of = |found: &CheckboxAnswer| (found.mark, reading.source(&found.label).of(text).to_owned());
+    let of = |found: &CheckboxAnswer| (found.mark, reading.source(&found.label).slice(text).to_owned());
     (0..reading.sentences.len()).flat_map(|index| structure.boxes(index).iter().map(of).collect::<Vec<_>>()).collect()
 }
 
@@ -119,7 +119,7 @@ fn a_pair_of_boxes_for_yes_and_no_answers_the_words_before_it() {
 /// Values with whether they are denied and past, in the order of the text.
 fn read(text: &str, kind: EntityType) -> Vec<(String, bool, bool)> {
     let document = Document::plain(text, Language::Unknown);
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).entities;
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document)).entities;
     let of = found.into_iter().filter(|e| e.kind == kind);
     of.map(|e| (e.value, e.context.negated, e.context.temporality == Temporality::Historical)).collect()
 }
@@ -149,7 +149,7 @@ fn a_medicine_has_the_status_of_its_title() {
         "STARTED bisoprolol 1.25 mg od\nSTOPPED ibuprofen\nWITHHELD metformin 1 g bd",
         Language::English,
     );
-    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).entities;
+    let found = Extractor::shared().extract(&ExtractionInput::new(&document)).entities;
     let status = |value: &str| found.iter().find(|e| e.value == value).and_then(|e| e.status.clone());
     assert_eq!(status("bisoprolol").as_deref(), Some("started"));
     assert_eq!(status("ibuprofen").as_deref(), Some("stopped"));

@@ -6,13 +6,13 @@ use crate::tokenized::{TextSentence, TokenizedText};
 
 /// "Me costó": the verb, which its accent distinguishes from the noun.
 pub(super) fn is_verb_by_accent(reading: &TokenizedText<'_>, word: usize) -> bool {
-    let source = reading.source(&(word..word + 1)).of(reading.text).to_lowercase();
+    let source = reading.source(&(word..word + 1)).slice(reading.text).to_lowercase();
     reading.word(word) == "costo" && source.ends_with('ó')
 }
 
 /// "Mi hermana María": a word that is a name too, in capitals within a sentence that has small letters.
 pub(super) fn is_given_name(reading: &TokenizedText<'_>, word: usize, sentence: &TextSentence) -> bool {
-    let source = |word: usize| reading.source(&(word..word + 1)).of(reading.text);
+    let source = |word: usize| reading.source(&(word..word + 1)).slice(reading.text);
     let names = matches!(reading.word(word), "maria" | "molly" | "charlie" | "mary" | "blanca" | "nieves");
     let mut letters = source(word).chars();
     let capital = letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase);

@@ -10,7 +10,7 @@ static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 /// The conditions of a text, each with "no" where it is denied and "ex" where it is over.
 fn conditions(text: &str) -> Vec<String> {
     let document = Document::plain(text, Language::Unknown);
-    let all = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     let said = |entity: crate::Entity| match (entity.context.negated, entity.status.as_deref()) {
         (true, _) => format!("no {}", entity.value),
         (_, Some("resolved")) => format!("ex {}", entity.value),

@@ -36,7 +36,7 @@ pub(crate) async fn keep(
 pub(super) fn begun(row: &Generations, context: &JobContext<'_>) -> Result<Generations, JobError> {
     let Some(models) = context.models else { return Ok(row.clone()) };
     let (generations, configured) = (models.generations(), models.configured().profile());
-    let wanted = models.of(generations.wanted()).map(|model| model.profile().model.clone());
+    let wanted = models.get(generations.wanted()).map(|model| model.profile().model.clone());
     if row.building == Some(generations.wanted()) && row.building_model != wanted {
         return Err(JobError::ModelChanged);
     }

@@ -59,7 +59,7 @@ macro_rules! messages {
 
             /// The JSON Schema (draft 2020-12) of this type's data.
             pub fn schema(self) -> schemars::Schema {
-                match self { $(MessageType::$variant => schema::of::<$data>($name)),+ }
+                match self { $(MessageType::$variant => schema::generate::<$data>($name)),+ }
             }
         }
 
@@ -98,7 +98,7 @@ impl MessageType {
 
     /// The type of bare data, recognised by its field names: each type is recognised by fields that no other has, the most
     /// telling first, so that data that lacks one of them is still refused by the name of what it lacks.
-    pub fn of_fields(has: impl Fn(&str) -> bool) -> Option<Self> {
+    pub fn from_fields(has: impl Fn(&str) -> bool) -> Option<Self> {
         let any = |names: &[&str]| names.iter().any(|name| has(name));
         if any(&["document_id", "document_type", "turns"]) {
             Some(MessageType::DocumentSubmitted)
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn bare_data_is_recognised_even_when_a_telling_field_is_missing() {
-        let of = |fields: &[&str]| MessageType::of_fields(|name| fields.contains(&name));
+        let of = |fields: &[&str]| MessageType::from_fields(|name| fields.contains(&name));
         assert_eq!(of(&["docment_id", "document_type", "text"]), Some(MessageType::DocumentSubmitted));
         assert_eq!(of(&["text", "occurred_at"]), Some(MessageType::DocumentSubmitted));
         assert_eq!(of(&["actor", "command", "reason", "text"]), Some(MessageType::MemoryCommand));

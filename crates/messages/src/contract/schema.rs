@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::MessageType;
 
 /// The schema of one type of data under the name of its message.
-pub(super) fn of<T: JsonSchema>(name: &str) -> Schema {
+pub(super) fn generate<T: JsonSchema>(name: &str) -> Schema {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
     schema.insert("$id".to_string(), Value::from(format!("urn:anamnesis:schema:{name}")));
     schema.insert("title".to_string(), Value::from(name));

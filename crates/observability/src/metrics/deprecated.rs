@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn a_series_has_the_old_label_next_to_the_new_one() {
         let metrics = Metrics::new(&Identity::default()).unwrap();
-        metrics.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc();
-        metrics.recall.seconds.of(Retriever::Text).observe(0.004);
+        metrics.recall.reads.with_labels((Endpoint::List, ReadOutcome::Hit)).inc();
+        metrics.recall.seconds.with_labels(Retriever::Text).observe(0.004);
         for series in [
             r#"anamnesis_memory_reads_total{door="list",endpoint="list",outcome="hit"}"#,
             r#"anamnesis_retrieval_duration_seconds_count{leg="text",retriever="text"}"#,

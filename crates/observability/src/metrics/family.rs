@@ -82,7 +82,7 @@ impl<M: Instrument, L: LabelSet> Family<M, L> {
     }
 
     /// The series with these labels. Costs an index.
-    pub fn of(&self, labels: L) -> &M {
+    pub fn with_labels(&self, labels: L) -> &M {
         &self.series[labels.index()]
     }
 }

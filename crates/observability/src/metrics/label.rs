@@ -15,7 +15,7 @@ pub trait Label: Copy + 'static {
     fn index(self) -> usize;
 
     /// The value with this code.
-    fn of_code(code: &str) -> Option<Self> {
+    fn from_code(code: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.code() == code)
     }
 }

@@ -80,8 +80,8 @@ label!(
 impl InfoType {
     /// The kind that a redaction's label counts as. National identifiers (`ES_DNI`, `US_SSN` …) are one kind, so that
     /// a new country adds no series.
-    pub fn of_label(label: &str) -> Self {
-        Self::of_code(label).unwrap_or(Self::NationalId)
+    pub fn from_label(label: &str) -> Self {
+        Self::from_code(label).unwrap_or(Self::NationalId)
     }
 }
 

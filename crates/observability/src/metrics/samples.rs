@@ -183,9 +183,9 @@ mod tests {
     fn what_a_worker_adds_to_the_store_is_shown_once() {
         let worker = Metrics::new(&Identity::default()).unwrap();
         let reads = r#"anamnesis_memory_reads_total{door="list",endpoint="list",outcome="hit"}"#;
-        worker.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc_by(2);
+        worker.recall.reads.with_labels((Endpoint::List, ReadOutcome::Hit)).inc_by(2);
         let samples = worker.unsaved().unwrap();
-        worker.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc();
+        worker.recall.reads.with_labels((Endpoint::List, ReadOutcome::Hit)).inc();
         assert_eq!(line(&worker, reads), format!("{reads} 3"));
         worker.saved(samples.clone());
         // Between the two the store's sums are not known yet: nothing falls.
@@ -200,14 +200,14 @@ mod tests {
     #[test]
     fn what_commands_leave_is_shown_with_what_a_process_counted_itself() {
         let command = Metrics::new(&Identity::default()).unwrap();
-        command.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc_by(2);
-        command.recall.seconds.of(Retriever::Text).observe(0.004);
-        command.recall.quality.of(Measure::HitAt5).set(0.75);
+        command.recall.reads.with_labels((Endpoint::List, ReadOutcome::Hit)).inc_by(2);
+        command.recall.seconds.with_labels(Retriever::Text).observe(0.004);
+        command.recall.quality.with_labels(Measure::HitAt5).set(0.75);
         let samples = command.unsaved().unwrap();
         assert_eq!(samples.newest, [(r#"anamnesis_retrieval_quality_ratio{measure="hit_at_5"}"#.to_owned(), 0.75)]);
 
         let worker = Metrics::new(&Identity::default()).unwrap();
-        worker.recall.reads.of((Endpoint::List, ReadOutcome::Hit)).inc();
+        worker.recall.reads.with_labels((Endpoint::List, ReadOutcome::Hit)).inc();
         worker.show(samples.sums.into_iter().chain(samples.newest));
         let reads = r#"anamnesis_memory_reads_total{door="list",endpoint="list",outcome="hit"}"#;
         assert_eq!(line(&worker, reads), format!("{reads} 3"));

@@ -74,9 +74,9 @@ fn the_catalogue_names_each_metric_once() {
 #[test]
 fn a_count_lands_on_the_series_of_its_labels_and_on_no_other() {
     let metrics = metrics();
-    metrics.ingest.quarantined.of(Reason::TooLarge).inc();
-    metrics.ingest.redelivered.of(Queue::Bulk).inc_by(3);
-    metrics.stages.seconds.of(Stage::Redact).observe(0.003);
+    metrics.ingest.quarantined.with_labels(Reason::TooLarge).inc();
+    metrics.ingest.redelivered.with_labels(Queue::Bulk).inc_by(3);
+    metrics.stages.seconds.with_labels(Stage::Redact).observe(0.003);
     let seen = scraped(&metrics);
     assert_eq!(seen[r#"anamnesis_messages_quarantined_total{reason="too_large"}"#], 1.0);
     assert_eq!(seen[r#"anamnesis_messages_quarantined_total{reason="malformed"}"#], 0.0);
@@ -102,7 +102,7 @@ fn configuration_fixes_provider_and_model_of_every_embedding_series() {
 
 #[test]
 fn every_national_identifier_counts_as_one_kind() {
-    assert_eq!(InfoType::of_label("ES_DNI"), InfoType::NationalId);
-    assert_eq!(InfoType::of_label("US_SSN"), InfoType::NationalId);
-    assert_eq!(InfoType::of_label("PHONE"), InfoType::Phone);
+    assert_eq!(InfoType::from_label("ES_DNI"), InfoType::NationalId);
+    assert_eq!(InfoType::from_label("US_SSN"), InfoType::NationalId);
+    assert_eq!(InfoType::from_label("PHONE"), InfoType::Phone);
 }

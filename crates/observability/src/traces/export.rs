@@ -50,7 +50,7 @@ impl SpanProcessor for SpanQueue {
 
     fn on_end(&self, span: SpanData) {
         if self.spans.try_send(span).is_err() {
-            self.ended.of(SpanOutcome::Dropped).inc();
+            self.ended.with_labels(SpanOutcome::Dropped).inc();
         }
     }
 
@@ -159,8 +159,8 @@ impl Exporter {
                 ExportOutcome::But(refused) => {
                     self.came_back();
                     let refused = refused.min(number);
-                    self.ended.of(SpanOutcome::Refused).inc_by(refused);
-                    self.ended.of(SpanOutcome::Exported).inc_by(number - refused);
+                    self.ended.with_labels(SpanOutcome::Refused).inc_by(refused);
+                    self.ended.with_labels(SpanOutcome::Exported).inc_by(number - refused);
                     return;
                 }
                 ExportOutcome::Refused(why) => {
@@ -180,7 +180,7 @@ impl Exporter {
                     SpanOutcome::Dropped
                 }
             };
-            self.ended.of(outcome).inc_by(number);
+            self.ended.with_labels(outcome).inc_by(number);
             return;
         }
     }

@@ -243,7 +243,10 @@ impl TraceSpan {
     /// Its place in its trace, for spans within it and for those who receive it.
     pub fn context(&self) -> TraceContext {
         TraceContext(
-            self.0.as_ref().map(|open| SpanIds::of(open.span.span_context())).filter(|ids| ids.span != SpanId::INVALID),
+            self.0
+                .as_ref()
+                .map(|open| SpanIds::from_context(open.span.span_context()))
+                .filter(|ids| ids.span != SpanId::INVALID),
         )
     }
 
@@ -310,7 +313,7 @@ struct SpanIds {
 }
 
 impl SpanIds {
-    fn of(context: &SpanContext) -> Self {
+    fn from_context(context: &SpanContext) -> Self {
         let (trace, span) = (context.trace_id(), context.span_id());
         Self { trace, span, flags: context.trace_flags(), remote: context.is_remote() }
     }
@@ -355,13 +358,13 @@ impl TraceContext {
 pub struct SpanGroup(Option<Arc<(TraceContext, Vec<TraceContext>)>>);
 
 impl SpanGroup {
-    pub(super) fn of(mut messages: impl Iterator<Item = TraceContext>) -> Self {
+    pub(super) fn from_messages(mut messages: impl Iterator<Item = TraceContext>) -> Self {
         Self(messages.next().map(|first| Arc::new((first, messages.collect()))))
     }
 
     /// One alone; empty if that is not recorded.
     pub fn alone(message: TraceContext) -> Self {
-        Self::of(std::iter::once(message).filter(TraceContext::is_recorded))
+        Self::from_messages(std::iter::once(message).filter(TraceContext::is_recorded))
     }
 }
 

@@ -20,7 +20,7 @@ fn sending(collector: &Collector, more: &Value) -> Metrics {
 }
 
 fn counted(metrics: &Metrics, outcome: SpanOutcome) -> u64 {
-    metrics.spans.ended.of(outcome).get()
+    metrics.spans.ended.with_labels(outcome).get()
 }
 
 async fn closed(metrics: &Metrics) {

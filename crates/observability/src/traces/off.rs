@@ -120,7 +120,7 @@ impl TraceContext {
 pub struct SpanGroup;
 
 impl SpanGroup {
-    pub(super) fn of(_: impl Iterator<Item = TraceContext>) -> Self {
+    pub(super) fn from_messages(_: impl Iterator<Item = TraceContext>) -> Self {
         Self
     }
 

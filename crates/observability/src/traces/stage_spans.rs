@@ -25,7 +25,7 @@ impl StageSpans {
 
     /// Of whom an operation of this stage is a child.
     pub fn group(&self) -> SpanGroup {
-        SpanGroup::of(self.spans.iter().map(TraceSpan::context))
+        SpanGroup::from_messages(self.spans.iter().map(TraceSpan::context))
     }
 
     /// The stage failed for all of its messages.

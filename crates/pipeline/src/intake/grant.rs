@@ -27,7 +27,7 @@ impl Grant {
         Self { source: None, types, document_types, roles: ProducerRole::ALL.to_vec() }
     }
 
-    pub(crate) fn of(producer: &Producer) -> Self {
+    pub(crate) fn from_producer(producer: &Producer) -> Self {
         let Producer { source, types, document_types, roles, .. } = producer.clone();
         Self { source: Some(source), types, document_types, roles }
     }
@@ -58,7 +58,7 @@ impl Grant {
 
     /// Whether the producer may act in this role; otherwise the act has no known actor.
     pub(crate) fn lends(&self, set_by: SetBy) -> bool {
-        ProducerRole::of(set_by).is_none_or(|role| self.roles.contains(&role))
+        ProducerRole::from_set_by(set_by).is_none_or(|role| self.roles.contains(&role))
     }
 
     /// Whether a revision of this producer may follow one of another type. Conversations and other documents never

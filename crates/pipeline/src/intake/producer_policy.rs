@@ -83,7 +83,7 @@ impl ProducerPolicy {
         };
         let mut refused = None;
         for bound in self.bound.iter().filter(|bound| bound.producer.source == *source) {
-            match self.of(bound, envelope, now) {
+            match self.grant_from_binding(bound, envelope, now) {
                 Ok(grant) => return Ok(grant),
                 // Of several bindings of one source, the last one that matches the sender gives the reason.
                 Err(refusal) => refused = Some(refusal),
@@ -96,14 +96,19 @@ impl ProducerPolicy {
         }
     }
 
-    fn of(&self, bound: &BoundProducer, envelope: &Envelope, now: DateTime<Utc>) -> Result<Grant, Rejection> {
+    fn grant_from_binding(
+        &self,
+        bound: &BoundProducer,
+        envelope: &Envelope,
+        now: DateTime<Utc>,
+    ) -> Result<Grant, Rejection> {
         if let MessageOrigin::Broker { user, received } = &envelope.origin {
             self.prove(bound, envelope, user.as_deref(), received.unwrap_or(now))?;
         }
         if !bound.producer.organizations.include(envelope.organization()) {
             return Err(organization(Reason::OrganizationMismatch, Problem::UnboundProducer));
         }
-        let grant = Grant::of(&bound.producer);
+        let grant = Grant::from_producer(&bound.producer);
         grant.permits(&envelope.message).map(|()| grant)
     }
 

@@ -97,7 +97,7 @@ impl Spool {
     }
 
     /// One file that is open already, by the name that decides how it is read.
-    pub fn of(file: File, name: &str, max_line_bytes: usize) -> io::Result<Self> {
+    pub fn from_file(file: File, name: &str, max_line_bytes: usize) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
         Ok(Self { inputs: vec![SpoolInput::Open { file, name: name.to_owned(), bytes }], max_line_bytes })
     }

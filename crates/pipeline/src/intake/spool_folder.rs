@@ -44,7 +44,7 @@ impl Claim {
         format!("{}.{}.{}", self.id.simple(), self.attempts, self.name)
     }
 
-    fn of(file_name: &str) -> Option<Self> {
+    fn parse(file_name: &str) -> Option<Self> {
         let mut parts = file_name.splitn(3, '.');
         let id = Uuid::try_parse(parts.next()?).ok()?;
         let attempts = parts.next()?.parse().ok()?;
@@ -137,7 +137,7 @@ impl SpoolFolder {
     pub fn held(&self) -> io::Result<Vec<Claim>> {
         let mut held: Vec<Claim> = Vec::new();
         for entry in self.own_path.read_dir()? {
-            held.extend(Claim::of(&entry?.file_name().to_string_lossy()));
+            held.extend(Claim::parse(&entry?.file_name().to_string_lossy()));
         }
         held.sort_by_key(|claim| claim.id);
         Ok(held)
@@ -152,7 +152,8 @@ impl SpoolFolder {
         for entry in self.path.join(CLAIMED).read_dir()? {
             // A folder may disappear while it is listed.
             let Ok(files) = entry?.path().read_dir() else { continue };
-            claimed += files.flatten().filter(|file| Claim::of(&file.file_name().to_string_lossy()).is_some()).count();
+            claimed +=
+                files.flatten().filter(|file| Claim::parse(&file.file_name().to_string_lossy()).is_some()).count();
         }
         Ok(claimed)
     }
@@ -187,7 +188,7 @@ impl SpoolFolder {
         let mut taken = 0;
         for entry in path.read_dir()? {
             let name = entry?.file_name();
-            if Claim::of(&name.to_string_lossy()).is_some() {
+            if Claim::parse(&name.to_string_lossy()).is_some() {
                 renameat_with(&theirs, &name, &self.own, &name, RenameFlags::NOREPLACE)?;
                 taken += 1;
             }

@@ -176,7 +176,7 @@ mod tests {
         for told in
             [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry, Disposition::Waits]
         {
-            let answer = serde_json::to_string(&IsolatedResponse::of(told)).unwrap();
+            let answer = serde_json::to_string(&IsolatedResponse::from_disposition(told)).unwrap();
             assert_eq!(verdict(0, &answer), Some(told));
         }
         assert_eq!(verdict(0, ""), Some(Disposition::Retry));

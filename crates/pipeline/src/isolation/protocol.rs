@@ -38,7 +38,7 @@ pub struct IsolatedResponse {
 }
 
 impl IsolatedResponse {
-    pub fn of(disposition: Disposition) -> Self {
+    pub fn from_disposition(disposition: Disposition) -> Self {
         let reason = match disposition {
             Disposition::Quarantined(reason) => Some(reason),
             _ => None,
@@ -103,7 +103,7 @@ impl IsolatedRequest {
 
     /// The queue that it came from and the message; `None` for one of another version.
     pub fn read(self) -> Option<(Queue, RawMessage)> {
-        let queue = Queue::of_code(&self.queue)?;
+        let queue = Queue::from_code(&self.queue)?;
         let refused = self.refused.map(|(reason, problem, field)| Rejection { reason, problem, field });
         let body = STANDARD.decode(self.body).ok()?.into();
         Some((queue, RawMessage { body, attributes: self.attributes, refused, sent_at: None, origin: self.origin }))

@@ -31,7 +31,7 @@ fn a_message_crosses_the_pipe_with_its_queue_its_door_and_its_refusal() {
     for queue in [Queue::File, Queue::Spool, Queue::Realtime, Queue::Bulk, Queue::Poison] {
         assert_eq!(asked(written(queue, &raw())), Some((queue, raw())));
     }
-    let plain = RawMessage::of_file(b"not even text: \xff\xfe".to_vec());
+    let plain = RawMessage::from_file(b"not even text: \xff\xfe".to_vec());
     assert_eq!(asked(written(Queue::File, &plain)), Some((Queue::File, plain)));
 }
 
@@ -57,7 +57,7 @@ fn every_answer_comes_back_as_it_was_given() {
     let reasons = Reason::ALL.iter().map(|reason| Disposition::Quarantined(*reason));
     let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral];
     for one in plain.into_iter().chain([Disposition::Retry, Disposition::Waits]).chain(reasons) {
-        let line = serde_json::to_string(&IsolatedResponse::of(one)).unwrap();
+        let line = serde_json::to_string(&IsolatedResponse::from_disposition(one)).unwrap();
         let answer: IsolatedResponse = serde_json::from_str(&line).unwrap();
         assert_eq!(answer.disposition(), Some(one), "{line}");
     }
@@ -65,7 +65,7 @@ fn every_answer_comes_back_as_it_was_given() {
 
 #[test]
 fn a_wait_is_no_retry_on_the_wire() {
-    let word = |one| serde_json::to_value(IsolatedResponse::of(one)).unwrap()["disposition"].clone();
+    let word = |one| serde_json::to_value(IsolatedResponse::from_disposition(one)).unwrap()["disposition"].clone();
     assert_eq!((word(Disposition::Waits), word(Disposition::Retry)), (json!("waits"), json!("retry")));
 }
 
@@ -84,7 +84,7 @@ fn an_answer_without_its_reason_or_with_an_unknown_word_is_none() {
 proptest! {
     #[test]
     fn any_bytes_cross_the_pipe(body in proptest::collection::vec(any::<u8>(), 0..400)) {
-        let raw = RawMessage::of(body);
+        let raw = RawMessage::from_body(body);
         prop_assert_eq!(asked(written(Queue::Realtime, &raw)), Some((Queue::Realtime, raw)));
     }
 }

@@ -60,13 +60,13 @@ fn came(kind: AnswerKind, came: &AnswerOutcome) -> Value {
     both(|language| match (kind, came.in_force) {
         (AnswerKind::Forget, _) => words::went(came, language),
         (AnswerKind::Recover, _) => words::came_back(came.done, language),
-        (AnswerKind::EphemeralOn, _) if came.is_ephemeral => vec![language.of(words::EPHEMERAL_ON).to_owned()],
-        (AnswerKind::EphemeralOff, _) if came.is_ephemeral => vec![language.of(words::EPHEMERAL_IS_ON).to_owned()],
+        (AnswerKind::EphemeralOn, _) if came.is_ephemeral => vec![language.select(words::EPHEMERAL_ON).to_owned()],
+        (AnswerKind::EphemeralOff, _) if came.is_ephemeral => vec![language.select(words::EPHEMERAL_IS_ON).to_owned()],
         (_, Some((scope, provision))) if kind == AnswerKind::Consent || !came.is_permitted => {
             vec![words::consent(scope, provision, language)]
         }
-        (AnswerKind::EphemeralOff, _) => vec![language.of(words::EPHEMERAL_OFF).to_owned()],
-        _ => vec![language.of(words::EPHEMERAL_IS_OFF).to_owned()],
+        (AnswerKind::EphemeralOff, _) => vec![language.select(words::EPHEMERAL_OFF).to_owned()],
+        _ => vec![language.select(words::EPHEMERAL_IS_OFF).to_owned()],
     })
 }
 
@@ -97,7 +97,7 @@ async fn content(store: &Store, scope: Scope, kind: AnswerKind, command: &Memory
         }
         AnswerKind::Export => {
             let records = export::records(store, scope).await?;
-            json!({"text": both(|language| vec![language.of(words::EXPORTED).to_owned()]), "records": records})
+            json!({"text": both(|language| vec![language.select(words::EXPORTED).to_owned()]), "records": records})
         }
         // All other requested kinds are previews; acts are answered where they are carried out.
         _ => preview(store, scope, command).await?,
@@ -124,7 +124,7 @@ async fn preview(store: &Store, scope: Scope, command: &MemoryCommand) -> Result
     };
     let text = |language: RightsLanguage| {
         if meant.is_empty() {
-            return vec![language.of(words::NOTHING_MEANT).to_owned()];
+            return vec![language.select(words::NOTHING_MEANT).to_owned()];
         }
         let said = meant.iter().filter_map(|memory| Some(format!("  «{}»", memory.evidence.as_ref()?.text)));
         let stays = |memory: &&Memory| command.actor.role != ActorRole::Clinician && stays(memory);

@@ -30,13 +30,13 @@ impl std::str::FromStr for RightsLanguage {
 
 impl std::fmt::Display for RightsLanguage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.of(["en", "es"]))
+        f.write_str(self.select(["en", "es"]))
     }
 }
 
 impl RightsLanguage {
     /// One of two texts that say the same, English first.
-    pub fn of(self, [english, spanish]: [&str; 2]) -> &str {
+    pub fn select(self, [english, spanish]: [&str; 2]) -> &str {
         match self {
             Self::En => english,
             Self::Es => spanish,
@@ -127,7 +127,7 @@ fn kept_since(kept: usize, language: RightsLanguage) -> Option<String> {
 /// After a request to forget: what was forgotten, and what stayed and why.
 pub fn went(came: &AnswerOutcome, language: RightsLanguage) -> Vec<String> {
     let went = match came.done {
-        0 if came.left + came.kept == 0 => Some(language.of(NOTHING_MEANT).to_owned()),
+        0 if came.left + came.kept == 0 => Some(language.select(NOTHING_MEANT).to_owned()),
         0 => None,
         done => Some(forgotten(done, came.days, language)),
     };
@@ -137,7 +137,7 @@ pub fn went(came: &AnswerOutcome, language: RightsLanguage) -> Vec<String> {
 
 /// After a request to recover.
 pub fn came_back(done: usize, language: RightsLanguage) -> Vec<String> {
-    vec![if done == 0 { language.of(NOTHING_MEANT).to_owned() } else { recovered(done, language) }]
+    vec![if done == 0 { language.select(NOTHING_MEANT).to_owned() } else { recovered(done, language) }]
 }
 
 /// Before memories are recovered.
@@ -186,14 +186,14 @@ pub fn recovered(count: usize, language: RightsLanguage) -> String {
 
 /// The provision of a scope of consent; `None` if nothing was recorded.
 pub fn consent(scope: ConsentScope, provision: Option<Provision>, language: RightsLanguage) -> String {
-    let what = language.of(match scope {
+    let what = language.select(match scope {
         ConsentScope::Memory => ["That what you say is kept", "Que se guarde lo que dice"],
         ConsentScope::Recall => {
             ["That what is kept is shown to those who treat you", "Que lo guardado se muestre a quienes le atienden"]
         }
         ConsentScope::Research => ["That you are counted in statistics", "Que se le cuente en estadísticas"],
     });
-    let said = language.of(match provision {
+    let said = language.select(match provision {
         Some(Provision::Permit) => ["you permit it", "usted lo permite"],
         Some(Provision::Deny) => ["you do not permit it", "usted no lo permite"],
         None => ["nothing is recorded", "no consta nada"],
@@ -219,31 +219,31 @@ pub const RIGHTS: [&str; 2] = [
 /// The stored data, line by line.
 pub fn report(held: &PrivacyReport, language: RightsLanguage) -> Vec<String> {
     if held.memories.is_empty() && held.documents.is_empty() {
-        return vec![language.of(NOTHING).to_owned()];
+        return vec![language.select(NOTHING).to_owned()];
     }
     let mut lines = Vec::new();
     if !held.memories.is_empty() {
-        lines.push(language.of(MEMORIES).to_owned());
+        lines.push(language.select(MEMORIES).to_owned());
         for one in &held.memories {
-            let (class, state) = (language.of(class(one.class)), language.of(state(one.state)));
-            let (source, days) = (language.of(source(one.said_by)), days(one.oldest, one.newest, language));
+            let (class, state) = (language.select(class(one.class)), language.select(state(one.state)));
+            let (source, days) = (language.select(source(one.said_by)), days(one.oldest, one.newest, language));
             lines.push(format!("  {:>4}  {class}, {source}, {state} ({days})", one.count));
         }
     }
     if !held.documents.is_empty() {
-        lines.push(language.of(DOCUMENTS).to_owned());
+        lines.push(language.select(DOCUMENTS).to_owned());
         for one in &held.documents {
             let days = days(one.oldest, one.newest, language);
-            lines.push(format!("  {:>4}  {} ({days})", one.count, language.of(document(one.document_type))));
+            lines.push(format!("  {:>4}  {} ({days})", one.count, language.select(document(one.document_type))));
         }
     }
-    lines.push(language.of(RIGHTS).to_owned());
+    lines.push(language.select(RIGHTS).to_owned());
     lines
 }
 
 fn days(oldest: DateTime<Utc>, newest: DateTime<Utc>, language: RightsLanguage) -> String {
     let (first, last) = (oldest.date_naive(), newest.date_naive());
-    if first == last { first.to_string() } else { format!("{first} {} {last}", language.of(["to", "a"])) }
+    if first == last { first.to_string() } else { format!("{first} {} {last}", language.select(["to", "a"])) }
 }
 
 fn class(class: Class) -> [&'static str; 2] {

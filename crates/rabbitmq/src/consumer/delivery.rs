@@ -262,7 +262,7 @@ fn attributes(properties: &BasicProperties) -> Result<Option<Attributes>, Reject
         content_type: content_type.or(text(headers, "datacontenttype")?),
         partition_key: text(headers, "partitionkey")?,
         traceparent: text(headers, "traceparent")?.or_else(|| stated_text(headers, "traceparent")),
-        signature: Signature::of(
+        signature: Signature::from_parts(
             text(headers, "signaturekey")?,
             text(headers, "signedat")?,
             text(headers, "signature")?,

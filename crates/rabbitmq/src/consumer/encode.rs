@@ -78,7 +78,7 @@ pub fn encode_message(exchange: &str, body: Vec<u8>, structured: bool, now: Date
 /// The type of bare data, by its fields.
 fn bare_kind(body: &[u8]) -> Option<String> {
     let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(body).ok()?;
-    MessageType::of_fields(|name| fields.contains_key(name)).map(|kind| kind.name().to_owned())
+    MessageType::from_fields(|name| fields.contains_key(name)).map(|kind| kind.name().to_owned())
 }
 
 fn plain(exchange: &str, routing_key: String, content_type: &str, body: Vec<u8>) -> OutboundMessage {

@@ -22,7 +22,7 @@ pub struct QueueLimits {
 
 impl QueueLimits {
     /// What a configuration says of a queue.
-    pub fn of(settings: &Settings, queue: Queue) -> Self {
+    pub fn from_settings(settings: &Settings, queue: Queue) -> Self {
         let broker = &settings.broker;
         let slots = match queue {
             Queue::Realtime => broker.realtime_concurrency,

@@ -126,7 +126,7 @@ impl<A: AckChannel + 'static> QueueWorker<A> {
         self.acker.track(message.tag).await;
         self.status.arrived();
         if message.redelivered {
-            self.metrics.ingest.redelivered.of(label(self.queue)).inc();
+            self.metrics.ingest.redelivered.with_labels(label(self.queue)).inc();
         }
     }
 
@@ -136,7 +136,7 @@ impl<A: AckChannel + 'static> QueueWorker<A> {
         permit: OwnedSemaphorePermit,
         batch: Vec<InboundMessage>,
     ) -> Result<(), ChannelClosed> {
-        let flight = InFlightGuard::of(&self, batch.len());
+        let flight = InFlightGuard::new(&self, batch.len());
         if failpoints::is("ack_before_commit") {
             self.acker.ack(&tags(&batch)).await?;
         }
@@ -257,7 +257,7 @@ struct InFlightGuard {
 }
 
 impl InFlightGuard {
-    fn of<A>(worker: &QueueWorker<A>, messages: usize) -> Self {
+    fn new<A>(worker: &QueueWorker<A>, messages: usize) -> Self {
         let messages = i64::try_from(messages).unwrap_or(0);
         worker.metrics.ingest.in_flight.add(messages);
         Self {

@@ -122,7 +122,7 @@ async fn open(
     };
     for consumed in consumed(&consumer.names, connection).await? {
         let ConsumedQueue { queue, tag, .. } = consumed;
-        let limits = QueueLimits::of(&consumer.settings, queue);
+        let limits = QueueLimits::from_settings(&consumer.settings, queue);
         let channel = connection.channel().await?;
         // Before consuming: the library buffers without a bound whatever arrives.
         let prefetch = prefetch(&consumer.settings, &limits);
@@ -262,7 +262,7 @@ async fn watch(
             beside_backlog |= ready > 0 || !worker.acker.is_empty().await;
         }
         for (queue, ready) in backlog {
-            consumer.metrics.ingest.backlog.of(super::label(queue)).set(ready);
+            consumer.metrics.ingest.backlog.with_labels(super::label(queue)).set(ready);
         }
         match topology::counts(connection, &consumer.names.catch_all()).await {
             Ok(found) => consumer.metrics.store.catch_all.set(found.map_or(0, |(ready, _)| i64::from(ready))),

@@ -48,7 +48,7 @@ impl AnswerTimeouts {
     }
 
     /// The limits of the next attempt.
-    fn of(&self, broker: &BrokerConfig) -> BrokerConfig {
+    fn limit(&self, broker: &BrokerConfig) -> BrokerConfig {
         let most = u64::try_from(self.next.as_millis()).unwrap_or(u64::MAX);
         BrokerConfig {
             connect_timeout_ms: broker.connect_timeout_ms.min(most),
@@ -111,7 +111,7 @@ impl Consumer {
         let mut backoff = Backoff::new(first, longest, Arc::clone(&self.entropy));
         let (mut silent, mut waits) = (false, AnswerTimeouts::new());
         loop {
-            let broker = waits.of(&self.settings.broker);
+            let broker = waits.limit(&self.settings.broker);
             let connected = tokio::select! {
                 biased;
                 () = draining.cancelled() => return Ok(()),
@@ -171,12 +171,12 @@ mod tests {
         let mut waits = AnswerTimeouts::new();
         let mut seen = Vec::new();
         for _ in 0..4 {
-            let limits = waits.of(&broker);
+            let limits = waits.limit(&broker);
             seen.push((limits.connect_timeout_ms, limits.rpc_timeout_ms));
             waits.ended(&late);
         }
         assert_eq!(seen, [(2_000, 2_000), (4_000, 4_000), (8_000, 5_000), (10_000, 5_000)]);
         waits.ended(&BrokerError::lost("connection_broken"));
-        assert_eq!(waits.of(&broker).connect_timeout_ms, 2_000);
+        assert_eq!(waits.limit(&broker).connect_timeout_ms, 2_000);
     }
 }

@@ -6,7 +6,7 @@ fn found(text: &str, language: Language) -> Vec<(&'static str, String)> {
 }
 
 /// The parts of one label.
-fn of(kind: &str, text: &str, language: Language) -> Vec<String> {
+fn parts_with_label(kind: &str, text: &str, language: Language) -> Vec<String> {
     found(text, language).into_iter().filter(|(label, _)| *label == kind).map(|(_, text)| text).collect()
 }
 
@@ -21,7 +21,7 @@ fn spanish_streets_are_found_with_their_numbers_and_doors() {
         ("vive en Paseo de los Tilos 7, piso 2 desde ayer", "Paseo de los Tilos 7, piso 2"),
         ("recibe en Apartado de correos 1234 siempre", "Apartado de correos 1234"),
     ] {
-        let parts = of(label::ADDRESS, text, Language::Spanish);
+        let parts = parts_with_label(label::ADDRESS, text, Language::Spanish);
         assert!(parts.iter().any(|part| part.starts_with(address)), "{text}: {parts:?}");
     }
 }
@@ -36,7 +36,7 @@ fn english_streets_leave_with_their_numbers() {
         ("mail to P.O. Box 4471 since May", "P.O. Box 4471"),
         ("mail to PSC 1234, Box 5678 since May", "PSC 1234, Box 5678"),
     ] {
-        let parts = of(label::ADDRESS, text, Language::English);
+        let parts = parts_with_label(label::ADDRESS, text, Language::English);
         assert!(parts.iter().any(|part| part == address), "{text}: {parts:?}");
     }
 }
@@ -51,7 +51,11 @@ fn words_that_also_begin_or_end_streets_name_none() {
         "fractura de col femoral 5",
         "salio a la calle por la tarde",
     ] {
-        assert!(of(label::ADDRESS, text, Language::Spanish).is_empty(), "{text}: {:?}", found(text, Language::Spanish));
+        assert!(
+            parts_with_label(label::ADDRESS, text, Language::Spanish).is_empty(),
+            "{text}: {:?}",
+            found(text, Language::Spanish)
+        );
     }
     for text in [
         "Takes it 3 times a day on the way home",
@@ -61,7 +65,11 @@ fn words_that_also_begin_or_end_streets_name_none() {
         "able to do 5 meter walk today",
         "c/o loose motions 5 days",
     ] {
-        assert!(of(label::ADDRESS, text, Language::English).is_empty(), "{text}: {:?}", found(text, Language::English));
+        assert!(
+            parts_with_label(label::ADDRESS, text, Language::English).is_empty(),
+            "{text}: {:?}",
+            found(text, Language::English)
+        );
     }
 }
 
@@ -74,12 +82,12 @@ fn postal_codes_follow_addresses_or_their_keyword_or_precede_places() {
         ("lives in Austin, TX 78701 since May", Language::English, "TX 78701"),
         ("lives near SW1A 1AA since May", Language::English, "SW1A 1AA"),
     ] {
-        let codes = of(label::POSTAL_CODE, text, language);
+        let codes = parts_with_label(label::POSTAL_CODE, text, language);
         assert!(codes.contains(&code.to_owned()), "{text}: {codes:?}");
     }
     for text in ["leucocitos 12300 y bien", "plaquetas 98000 Hoy bien", "ref 1.28035 Madrid", "CPT 90837 y F33.1"] {
         assert!(
-            of(label::POSTAL_CODE, text, Language::Spanish).is_empty(),
+            parts_with_label(label::POSTAL_CODE, text, Language::Spanish).is_empty(),
             "{text}: {:?}",
             found(text, Language::Spanish)
         );
@@ -88,9 +96,10 @@ fn postal_codes_follow_addresses_or_their_keyword_or_precede_places() {
 
 #[test]
 fn the_place_after_a_postal_code_is_found_too() {
-    let places = of(label::LOCATION, "Calle Mayor 5, 28035 Villanueva del Rio, Espana", Language::Spanish);
+    let places =
+        parts_with_label(label::LOCATION, "Calle Mayor 5, 28035 Villanueva del Rio, Espana", Language::Spanish);
     assert_eq!(places, ["Villanueva del Rio"]);
-    assert!(of(label::LOCATION, "CP 28035 desde ayer", Language::Spanish).is_empty());
+    assert!(parts_with_label(label::LOCATION, "CP 28035 desde ayer", Language::Spanish).is_empty());
 }
 
 #[test]

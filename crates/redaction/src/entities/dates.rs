@@ -249,7 +249,7 @@ fn months(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
 
 /// The name of a month with a capital first letter, or in capitals.
 fn titled(context: &DocumentContext<'_>, month: Span) -> bool {
-    month.of(&context.view.plain).starts_with(|c: char| c.is_ascii_uppercase())
+    month.slice(&context.view.plain).starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 fn spoken_years(lower: &str, found: &mut Vec<PiiFinding>) {
@@ -265,7 +265,7 @@ fn years(lower: &str, found: &mut Vec<PiiFinding>) {
         for group in [1, 2].into_iter().filter(|group| *group < hit.len() && hit.get(*group).is_some()) {
             let year = span(&hit, group);
             if free(lower, year) && !is_measure(lower, year.end) {
-                push(found, year, value(number(year.of(lower).trim_start_matches("ano ")), None, None));
+                push(found, year, value(number(year.slice(lower).trim_start_matches("ano ")), None, None));
             }
         }
     }
@@ -286,7 +286,7 @@ fn numeric(lower: &str, hit: &Captures<'_>, month_first: bool, found: &mut Vec<P
     let unclear = short && (&hit[6] == "." && !pairs && !cue || &hit[6] == "-" && single && !cue);
     let (day, month) = if month_first && a <= 12 || b > 12 { (b, a) } else { (a, b) };
     let fits = (1..=31).contains(&day) && (1..=12).contains(&month);
-    let same_sign = whole.of(lower).matches(&hit[6]).count() == 2;
+    let same_sign = whole.slice(lower).matches(&hit[6]).count() == 2;
     if fits && same_sign && !unclear && free(lower, whole) && !is_measure(lower, whole.end) {
         let century = if !short {
             0
@@ -330,7 +330,7 @@ fn free(lower: &str, span: Span) -> bool {
 }
 
 fn large(context: &DocumentContext<'_>, span: Span) -> bool {
-    span.of(&context.view.plain).starts_with(|c: char| c.is_uppercase())
+    span.slice(&context.view.plain).starts_with(|c: char| c.is_uppercase())
 }
 
 pub(super) fn span(hit: &Captures<'_>, group: usize) -> Span {

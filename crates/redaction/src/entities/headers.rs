@@ -111,7 +111,7 @@ fn end_of(value: &str) -> usize {
 }
 
 fn value_of(context: &DocumentContext<'_>, kind: &'static str, name: &str, span: Span, found: &mut Vec<PiiFinding>) {
-    let text = span.of(&context.view.lower);
+    let text = span.slice(&context.view.lower);
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
     match kind {
         label::PERSON => person(context, span, is_name_field(name), found),
@@ -232,7 +232,7 @@ fn person(context: &DocumentContext<'_>, span: Span, name_only: bool, found: &mu
 
 /// Places of a field, cut at commas, slashes and brackets; a number among them is a postal code.
 fn place(context: &DocumentContext<'_>, kind: &'static str, span: Span, found: &mut Vec<PiiFinding>) {
-    let text = span.of(&context.view.lower);
+    let text = span.slice(&context.view.lower);
     let mut start = 0;
     for part in text.split_inclusive([',', '/', '(', ')']) {
         let value = part.trim_matches([',', '/', '(', ')', ' ', '.', '-']);

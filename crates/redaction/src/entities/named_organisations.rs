@@ -112,7 +112,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
         for organization in pattern.captures_iter(plain).filter_map(|hit| hit.get(1)) {
             let text = organization.as_str().trim_end_matches(['(', ' ']);
             let span = Span::new(organization.start(), organization.start() + text.len());
-            if !own || has_own_word(span.of(lower)) {
+            if !own || has_own_word(span.slice(lower)) {
                 push(context, span, found);
             }
         }
@@ -187,7 +187,7 @@ fn has_own_word(name: &str) -> bool {
 fn push(context: &DocumentContext<'_>, span: Span, found: &mut Vec<PiiFinding>) {
     let at = context.token_at(span.start);
     let Some(first) = context.tokens.get(at).map(|token| context.lower(token)) else { return };
-    let single = !span.of(&context.view.plain).contains(' ');
+    let single = !span.slice(&context.view.plain).contains(' ');
     let clinic = |word: &str| {
         stop_words::is_medicine(word) || stop_words::is_abbreviation(word) || stop_words::opens(context.language, word)
     };

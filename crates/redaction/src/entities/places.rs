@@ -67,7 +67,7 @@ const MORE: usize = 3;
 fn starts(text: &str) -> [Option<u64>; 2] {
     let first = first_word(text).len();
     let bytes = text.as_bytes();
-    [Some(hash::of(&bytes[..first])), bytes.get(..first + MORE).map(hash::of)]
+    [Some(hash::hash_bytes(&bytes[..first])), bytes.get(..first + MORE).map(hash::hash_bytes)]
 }
 
 /// The letters up to the first sign or space.
@@ -122,7 +122,7 @@ fn is_a_state_of_mind(name: &str) -> bool {
 }
 
 fn place_score(context: &DocumentContext<'_>, span: Span) -> Option<(&'static str, f64)> {
-    let name = span.of(&context.view.lower);
+    let name = span.slice(&context.view.lower);
     let first = context.tokens.get(context.token_at(span.start))?;
     let label = if is_country(name) { label::COUNTRY } else { label::LOCATION };
     let at = context.token_at(span.start);

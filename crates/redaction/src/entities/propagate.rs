@@ -40,25 +40,25 @@ fn wholes(context: &DocumentContext<'_>, found: &[PiiFinding]) -> HashSet<String
         .filter(|finding| finding.label == label::PERSON && finding.layer != DetectionLayer::Identity)
         .filter(|finding| finding.score >= SURE || finding.score >= LIKELY && is_of_no_list(context, finding.span))
         .filter(|finding| !finding.is_learned() || !context.no_case() || is_listed(context, finding.span))
-        .map(|finding| normalized_value(label::PERSON, finding.span.of(&context.view.lower)))
+        .map(|finding| normalized_value(label::PERSON, finding.span.slice(&context.view.lower)))
         .filter(|whole| whole.split(' ').count() <= LONGEST)
         .collect()
 }
 
 /// A single unlisted word is unlikely to mean another thing elsewhere.
 fn is_of_no_list(context: &DocumentContext<'_>, span: Span) -> bool {
-    let word = span.of(&context.view.lower);
+    let word = span.slice(&context.view.lower);
     word.len() > 4 && !word.contains(' ') && informal::is_unknown(word)
 }
 
 /// In a text without letter case, a name found only by the model is propagated if a word of it is listed as a name or
 /// is in no list. Other words would be replaced wherever they occur.
 fn is_listed(context: &DocumentContext<'_>, span: Span) -> bool {
-    let large = span.of(&context.view.plain).starts_with(char::is_uppercase);
+    let large = span.slice(&context.view.plain).starts_with(char::is_uppercase);
     let known = |word: &str| {
         lexicon::word(word).is_strong() || informal::is_unknown(word) || large && informal::is_unknown_capitalized(word)
     };
-    span.of(&context.view.lower).split(' ').any(known)
+    span.slice(&context.view.lower).split(' ').any(known)
 }
 
 /// A part that means a person wherever it occurs.
@@ -152,7 +152,7 @@ fn link(context: &DocumentContext<'_>, wholes: &HashSet<String>, found: &mut [Pi
         whole.split(' ').for_each(|part| by_part.entry(part).or_default().push(whole));
     }
     for finding in found.iter_mut().filter(|finding| finding.label == label::PERSON && finding.subject.is_none()) {
-        let own = normalized_value(label::PERSON, finding.span.of(&context.view.lower));
+        let own = normalized_value(label::PERSON, finding.span.slice(&context.view.lower));
         let words: Vec<&str> = own.split(' ').collect();
         if words.len() > LONGEST {
             continue;

@@ -32,7 +32,7 @@ pub(crate) fn find(context: &DocumentContext<'_>, found: &mut Vec<PiiFinding>) {
     let first = found.len();
     led(context, found);
     let names: HashSet<&str> =
-        found[first..].iter().map(|one| one.span.of(&context.view.lower)).filter(|name| name.len() > 4).collect();
+        found[first..].iter().map(|one| one.span.slice(&context.view.lower)).filter(|name| name.len() > 4).collect();
     if names.is_empty() {
         return;
     }
@@ -114,7 +114,7 @@ fn town_at(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
         let tokens = &context.tokens[at..at + words];
         let joined = (at..at + words - 1).all(|left| context.touches(left, left + 1));
         let span = Span::new(tokens[0].span.start, tokens[words - 1].span.end);
-        let name = span.of(&context.view.lower);
+        let name = span.slice(&context.view.lower);
         let listed = || {
             places::is_place(name)
                 && (!lexicon::word(name).is_name() || tokens[0].case == LetterCase::Lower && !lexicon::word(name).given)
@@ -132,7 +132,7 @@ fn town_at(context: &DocumentContext<'_>, at: usize) -> Option<Span> {
 /// Capitalised, or in a text without capitals.
 fn may_stand(context: &DocumentContext<'_>, span: Span, led: bool) -> bool {
     let token = &context.tokens[context.token_at(span.start)];
-    let lower = span.of(&context.view.lower);
+    let lower = span.slice(&context.view.lower);
     let clinic = stop_words::is_medicine(lower) || stop_words::is_abbreviation(lower) || stop_words::is_verb(lower);
     !clinic
         && !places::is_country(lower)

@@ -62,7 +62,7 @@ const NUMBERS: &str = "cero uno una dos tres cuatro cinco seis siete ocho nueve 
 /// Words by their hash: the atom of a word has it anyway.
 static ALL: LazyLock<HashedMap<WordClasses>> = LazyLock::new(|| {
     let mut all: HashedMap<WordClasses> = HashedMap::default();
-    let mut add = |word: &str, class: WordClasses| all.entry(hash::of(word.as_bytes())).or_default().add(class);
+    let mut add = |word: &str, class: WordClasses| all.entry(hash::hash_bytes(word.as_bytes())).or_default().add(class);
     for (word, known) in lexicon::all() {
         for (holds, class) in [
             (known.given, WordClasses::GIVEN),
@@ -96,7 +96,7 @@ static ALL: LazyLock<HashedMap<WordClasses>> = LazyLock::new(|| {
 /// The word classes of a folded, lower-case word; a possessive has those of its word.
 pub fn word_classes(lower: &str) -> WordClasses {
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
-    classes_of_hash(hash::of(bare.as_bytes()))
+    classes_of_hash(hash::hash_bytes(bare.as_bytes()))
 }
 
 /// As [`word_classes`], by the hash of a word that is no possessive.

@@ -23,18 +23,19 @@ pub(crate) struct IdentifierRules {
 }
 
 impl IdentifierRules {
-    pub(crate) fn of(rules: impl Iterator<Item = &'static IdentifierRule>) -> Self {
-        let mut of = Self { lists: std::array::from_fn(|_| Vec::new()), shapes: std::array::from_fn(|_| Vec::new()) };
+    pub(crate) fn compile(rules: impl Iterator<Item = &'static IdentifierRule>) -> Self {
+        let mut compiled =
+            Self { lists: std::array::from_fn(|_| Vec::new()), shapes: std::array::from_fn(|_| Vec::new()) };
         for rule in rules {
             for shape in rule.shapes.iter().map(|text| IdentifierShape::compile(text)) {
-                let known = &mut of.shapes[shape.length()];
+                let known = &mut compiled.shapes[shape.length()];
                 if !known.iter().any(|one| one.has_places_of(&shape)) {
                     known.push(shape);
                 }
-                of.lists[shape.length()].push((shape, rule));
+                compiled.lists[shape.length()].push((shape, rule));
             }
         }
-        of
+        compiled
     }
 
     /// The rules of a length, if any shape has digits at these positions.

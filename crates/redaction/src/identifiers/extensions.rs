@@ -67,7 +67,7 @@ mod tests {
         let (document, policy) = (Document::plain(text.to_owned(), Language::English), RedactionPolicy::default());
         let (context, mut found) = (DocumentContext::new(&document, &policy), Vec::new());
         find(&context, &mut found);
-        found.iter().map(|one| one.span.of(text).to_owned()).collect()
+        found.iter().map(|one| one.span.slice(text).to_owned()).collect()
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl KeywordIndex {
         Self { words, list }
     }
 
-    pub(crate) fn of<'a>(&'a self, lower: &'a str) -> KeywordLookup<'a> {
+    pub(crate) fn lookup<'a>(&'a self, lower: &'a str) -> KeywordLookup<'a> {
         KeywordLookup { index: self, lower, asked: Cell::new(0), last: Cell::default(), whole: OnceCell::new() }
     }
 
@@ -39,7 +39,7 @@ impl KeywordIndex {
     fn hits(&self, lower: &str, stretch: Span) -> Hits {
         let mut hits: Hits = self
             .words
-            .find_overlapping_iter(stretch.of(lower))
+            .find_overlapping_iter(stretch.slice(lower))
             .map(|hit| {
                 let span = Span::new(stretch.start + hit.start(), stretch.start + hit.end());
                 (span, self.list[hit.pattern().as_usize()])
@@ -138,11 +138,11 @@ mod tests {
         let asked = |announced: &KeywordLookup<'_>, value: Span| {
             ["call", "dni", "tel"].map(|word| (announced.is_before(value, &[word]), announced.is_near(value, &[word])))
         };
-        let together = index.of(&text);
+        let together = index.lookup(&text);
         for value in values {
-            assert_eq!(asked(&together, value), asked(&index.of(&text), value), "{value:?}");
+            assert_eq!(asked(&together, value), asked(&index.lookup(&text), value), "{value:?}");
         }
-        let first = index.of(line);
+        let first = index.lookup(line);
         assert!(first.is_before(Span::new(5, 9), &["dni"]) && !first.is_before(Span::new(5, 9), &["tel"]));
         assert!(first.is_near(Span::new(5, 9), &["tel"]) && !first.is_near(Span::new(5, 9), &["no"]));
     }

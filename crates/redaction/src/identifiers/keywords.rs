@@ -121,7 +121,7 @@ fn value_after(lower: &str, from: usize, entry: &KeywordEntry) -> Option<Span> {
         }
     }
     let span = trimmed(lower, start, end, last);
-    let enough = span.of(lower).bytes().filter(u8::is_ascii_digit).count() >= entry.least;
+    let enough = span.slice(lower).bytes().filter(u8::is_ascii_digit).count() >= entry.least;
     (enough && !looks_like_date_or_dose(lower, span)).then_some(span)
 }
 
@@ -147,5 +147,5 @@ fn looks_like_date_or_dose(lower: &str, span: Span) -> bool {
             r"^ ?(?:mg|ml|mcg|g|kg|ui|iu|cm|mm|meq|mmol|mmhg|%|anos?|years?|dias?|days?|semanas?|weeks?|meses|months?|horas?|hours?|veces|times)(?-u:\b)",
         )
     });
-    DATE.is_match(span.of(lower)) && may_be_a_day(span.of(lower)) || UNIT.is_match(&lower[span.end..])
+    DATE.is_match(span.slice(lower)) && may_be_a_day(span.slice(lower)) || UNIT.is_match(&lower[span.end..])
 }

@@ -47,7 +47,7 @@ impl Identifiers {
             vehicles::RULES,
         ];
         let rules = || families.into_iter().flatten();
-        let by_length = candidates::IdentifierRules::of(rules());
+        let by_length = candidates::IdentifierRules::compile(rules());
         // Phones and all rules share one index, so a text is searched for keywords once.
         let mut announcing_keywords: Vec<&str> = phones::KEYWORDS.to_vec();
         announcing_keywords.extend(rules().flat_map(|rule| rule.keywords));
@@ -66,7 +66,7 @@ impl Identifiers {
         self.network.find(context, found);
         deadline::check();
         // Keywords are searched only near values: a walk over the whole text took a fifth of the time.
-        let announced = self.announcing_keywords.of(&context.view.lower);
+        let announced = self.announcing_keywords.lookup(&context.view.lower);
         candidates::find(context, &self.by_length, &announced, found);
         deadline::check();
         phones::find(context, &announced, found);

@@ -84,7 +84,7 @@ impl NetworkPatterns {
         }
         for (pattern, windows) in self.patterns.iter().zip(windows) {
             for window in windows.list {
-                for hit in pattern.regex.find_iter(window.of(plain)).filter(|hit| (pattern.accept)(hit.as_str())) {
+                for hit in pattern.regex.find_iter(window.slice(plain)).filter(|hit| (pattern.accept)(hit.as_str())) {
                     let text = hit.as_str().trim_end_matches(['.', ',', ';', ':', '!', '?', '-']);
                     let start = window.start + hit.start();
                     let span = Span::new(start, start + text.len());

@@ -19,7 +19,7 @@ fn best(text: &str) -> Vec<(&'static str, String, f64)> {
         }
     }
     kept.sort_by_key(|one| one.span.start);
-    kept.into_iter().map(|one| (one.label, one.span.of(text).to_owned(), one.score)).collect()
+    kept.into_iter().map(|one| (one.label, one.span.slice(text).to_owned(), one.score)).collect()
 }
 
 fn labels(text: &str) -> Vec<&'static str> {
@@ -29,7 +29,7 @@ fn labels(text: &str) -> Vec<&'static str> {
 /// The findings of the tables alone.
 fn candidates_of(text: &str) -> Vec<(&'static str, String)> {
     labelled(text, Language::Spanish, |context, found| {
-        let announced = ALL.announcing_keywords.of(&context.view.lower);
+        let announced = ALL.announcing_keywords.lookup(&context.view.lower);
         candidates::find(context, &ALL.by_length, &announced, found);
     })
 }
@@ -254,7 +254,7 @@ fn phones_are_found_by_country_code_grouping_or_keyword() {
     ] {
         let sentence = format!("lo dejo apuntado {text} para luego");
         let found = labelled(&sentence, Language::Unknown, |context, found| {
-            let announced = ALL.announcing_keywords.of(&context.view.lower);
+            let announced = ALL.announcing_keywords.lookup(&context.view.lower);
             phones::find(context, &announced, found);
         });
         assert_eq!(found.len(), 1, "{text}: {found:?}");
@@ -271,7 +271,7 @@ fn a_word_for_phones_makes_one_of_a_number_that_would_stay() {
         let told = format!("telefono {value} en la hoja");
         let phones = |text: &str| {
             findings(text, Language::Spanish, |context, found| {
-                let announced = ALL.announcing_keywords.of(&context.view.lower);
+                let announced = ALL.announcing_keywords.lookup(&context.view.lower);
                 phones::find(context, &announced, found);
             })
         };
@@ -297,7 +297,7 @@ fn dates_amounts_years_and_lines_of_help_are_no_phones() {
         "codigo 1234567890123456",
     ] {
         let found = labelled(text, Language::Unknown, |context, found| {
-            let announced = ALL.announcing_keywords.of(&context.view.lower);
+            let announced = ALL.announcing_keywords.lookup(&context.view.lower);
             phones::find(context, &announced, found);
         });
         assert!(found.is_empty(), "{text}: {found:?}");
@@ -309,7 +309,7 @@ fn dates_amounts_years_and_lines_of_help_are_no_phones() {
 fn a_grouping_that_measures_share_is_a_phone_in_the_context_of_a_call() {
     let phones = |text: &str| {
         findings(text, Language::Spanish, |context, found| {
-            let announced = ALL.announcing_keywords.of(&context.view.lower);
+            let announced = ALL.announcing_keywords.lookup(&context.view.lower);
             phones::find(context, &announced, found);
         })
         .len()

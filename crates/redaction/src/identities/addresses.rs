@@ -24,7 +24,7 @@ pub(crate) struct KnownAddress {
 }
 
 impl KnownAddress {
-    pub(crate) fn of(address: &str) -> Self {
+    pub(crate) fn parse(address: &str) -> Self {
         let words = words::folded_words(address);
         Self { subject: words.concat(), words: words.into_iter().collect() }
     }

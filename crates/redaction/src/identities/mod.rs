@@ -23,13 +23,13 @@ struct PeopleMatchers {
 }
 
 impl KnownPeople {
-    pub fn of(identities: Vec<KnownIdentity>) -> Self {
+    pub fn from_identities(identities: Vec<KnownIdentity>) -> Self {
         if identities.is_empty() {
             return Self::default();
         }
-        let names = names::KnownNames::of(&identities);
+        let names = names::KnownNames::from_identities(&identities);
         let addresses =
-            identities.iter().flat_map(|one| &one.addresses).map(|it| addresses::KnownAddress::of(it)).collect();
+            identities.iter().flat_map(|one| &one.addresses).map(|it| addresses::KnownAddress::parse(it)).collect();
         Self(Some(PeopleMatchers { identities, names, addresses }))
     }
 

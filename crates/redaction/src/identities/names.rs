@@ -39,7 +39,7 @@ pub(crate) struct KnownNames {
 }
 
 impl KnownNames {
-    pub(crate) fn of(identities: &[KnownIdentity]) -> Self {
+    pub(crate) fn from_identities(identities: &[KnownIdentity]) -> Self {
         let (words, initials) = (HashMap::default(), HashMap::default());
         let mut known = Self { words, firsts: [false; 256], initials, subjects: Vec::new() };
         for identity in identities {

@@ -5,10 +5,10 @@ use anamnesis_text::Language;
 
 /// The findings of the people of a message, by label and text.
 fn found(text: &str, identity: KnownIdentity) -> Vec<(&'static str, String)> {
-    let people = KnownPeople::of(vec![identity]);
+    let people = KnownPeople::from_identities(vec![identity]);
     let mut found = read(text, Language::Unknown, |context| people.find(context));
     found.sort_by_key(|one| (one.span.start, one.span.end));
-    found.into_iter().map(|one| (one.label, one.span.of(text).to_owned())).collect()
+    found.into_iter().map(|one| (one.label, one.span.slice(text).to_owned())).collect()
 }
 
 fn named(name: &str) -> KnownIdentity {
@@ -57,7 +57,7 @@ fn words_that_are_not_the_person_stay() {
 
 #[test]
 fn all_forms_of_a_person_have_one_subject_and_two_people_two() {
-    let people = KnownPeople::of(vec![named("Zuriel Okampo"), named("Marta Brazt")]);
+    let people = KnownPeople::from_identities(vec![named("Zuriel Okampo"), named("Marta Brazt")]);
     let subjects = |text: &str| -> Vec<Option<String>> {
         read(text, Language::Unknown, |context| people.find(context)).into_iter().map(|one| one.subject).collect()
     };
@@ -124,7 +124,9 @@ fn a_date_of_birth_is_found_in_every_order_of_its_parts() {
         assert!(found(&sentence, born()).is_empty(), "{text}: {:?}", found(&sentence, born()));
     }
     let value =
-        read("nacio 01/05/1980", Language::Spanish, |context| KnownPeople::of(vec![born()]).find(context))[0].value;
+        read("nacio 01/05/1980", Language::Spanish, |context| KnownPeople::from_identities(vec![born()]).find(context))
+            [0]
+        .value;
     assert!(value.is_some(), "the date goes on as a value");
 }
 
@@ -150,5 +152,8 @@ fn an_address_is_found_by_its_specific_words() {
 #[test]
 fn no_person_is_found_where_none_is_named() {
     assert!(read("vino Ana", Language::Spanish, |context| KnownPeople::default().find(context)).is_empty());
-    assert!(read("vino Ana", Language::Spanish, |context| KnownPeople::of(Vec::new()).find(context)).is_empty());
+    assert!(
+        read("vino Ana", Language::Spanish, |context| KnownPeople::from_identities(Vec::new()).find(context))
+            .is_empty()
+    );
 }

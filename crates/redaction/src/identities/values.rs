@@ -22,9 +22,9 @@ const SHORTEST_DATE: usize = 4;
 /// Finds values of known people.
 pub(crate) fn find(context: &DocumentContext<'_>, identities: &[KnownIdentity], found: &mut Vec<PiiFinding>) {
     let lower = &context.view.lower;
-    let digits = if identities.iter().any(has_digits) { DigitRuns::of_digits(lower) } else { DigitRuns::default() };
+    let digits = if identities.iter().any(has_digits) { DigitRuns::find_digits(lower) } else { DigitRuns::default() };
     let all =
-        if identities.iter().any(|one| !one.ids.is_empty()) { DigitRuns::of(lower) } else { DigitRuns::default() };
+        if identities.iter().any(|one| !one.ids.is_empty()) { DigitRuns::find(lower) } else { DigitRuns::default() };
     for identity in identities {
         for phone in &identity.phones {
             phones(phone, &digits, found);
@@ -82,7 +82,7 @@ struct DigitRuns {
 
 impl DigitRuns {
     /// Runs of ASCII letters and digits with a digit in them, read across spaces, dots, hyphens, slashes and brackets.
-    fn of(lower: &str) -> Self {
+    fn find(lower: &str) -> Self {
         let bytes = lower.as_bytes();
         if !bytes.iter().any(u8::is_ascii_digit) {
             return Self::default();
@@ -106,8 +106,8 @@ impl DigitRuns {
         runs
     }
 
-    /// As [`DigitRuns::of`], of digits alone: a letter ends a run.
-    fn of_digits(lower: &str) -> Self {
+    /// As [`DigitRuns::find`], of digits alone: a letter ends a run.
+    fn find_digits(lower: &str) -> Self {
         let bytes = lower.as_bytes();
         let mut runs = Self::default();
         let mut at = 0;

@@ -140,7 +140,7 @@ fn replaced(source: &str, answer: &str, bytes: usize) -> Result<Vec<ExternalFind
             rest.get(first..).and_then(|tail| tail.find(after)).map(|by| by + first)
         };
         let length = length.ok_or(RemoteError::InvalidResponse)?;
-        found.push(ExternalFinding::of_service(Span::new(at, at + length), label_of(kind), SCORE));
+        found.push(ExternalFinding::from_service(Span::new(at, at + length), label_of(kind), SCORE));
         total += length;
         at += length;
     }
@@ -174,7 +174,7 @@ mod tests {
         let source = "Soy Ana Ñíguez, tel. 600 100 200 [x].";
         let answer = "Soy [PERSON_NAME], tel. [PHONE_NUMBER] [x].";
         let found = replaced(source, answer, "Ana Ñíguez".len() + 11).unwrap();
-        let texts: Vec<&str> = found.iter().map(|one| one.span.of(source)).collect();
+        let texts: Vec<&str> = found.iter().map(|one| one.span.slice(source)).collect();
         assert_eq!(texts, ["Ana Ñíguez", "600 100 200"]);
     }
 

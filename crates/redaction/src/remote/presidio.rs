@@ -53,7 +53,7 @@ impl Remote for Presidio {
         let places = CodePoints::new(text);
         let finding = |one: PresidioEntity| {
             let span = places.span_to_bytes(one.start, one.end).ok_or(RemoteError::InvalidResponse)?;
-            Ok(ExternalFinding::of_service(span, label_of(&one.entity_type), one.score.clamp(0.0, 1.0)))
+            Ok(ExternalFinding::from_service(span, label_of(&one.entity_type), one.score.clamp(0.0, 1.0)))
         };
         found.into_iter().map(finding).collect()
     }

@@ -37,13 +37,13 @@ pub trait Remote: Send + Sync {
 
 impl ExternalFinding {
     /// A finding of a service.
-    pub(super) fn of_service(span: Span, label: &'static str, score: f64) -> Self {
+    pub(super) fn from_service(span: Span, label: &'static str, score: f64) -> Self {
         Self { span, label, score, recognizer: "remote" }
     }
 
     /// A finding of the learned reader of clinical documents. `kind` is one of its kinds of identifiers (`name`,
     /// `place`, `id` …); `None` for a kind without a label. `score`: 0.0–1.0.
-    pub fn of_reader(span: Span, kind: &str, score: f64) -> Option<Self> {
+    pub fn from_reader(span: Span, kind: &str, score: f64) -> Option<Self> {
         let label = match kind {
             "name" => label::PERSON,
             "address" => label::ADDRESS,

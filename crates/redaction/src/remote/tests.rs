@@ -42,7 +42,7 @@ fn played(answers: Vec<Result<Vec<ExternalFinding>, RemoteError>>) -> Arc<dyn Re
 }
 
 fn finding(start: usize, end: usize) -> ExternalFinding {
-    ExternalFinding::of_service(Span::new(start, end), label::PERSON, 0.8)
+    ExternalFinding::from_service(Span::new(start, end), label::PERSON, 0.8)
 }
 
 fn asked(list: Vec<Arc<dyn Remote>>) -> Result<Vec<ExternalFinding>, RemoteError> {
@@ -126,7 +126,7 @@ fn a_finding_that_does_not_lie_in_the_text_is_refused() {
     let document = Document::plain(text, Language::Spanish);
     read(text, Language::Spanish, |context| {
         let found = finding(5, 8).in_view(&document, context).unwrap();
-        assert_eq!((found.span.of(&context.view.plain), found.recognizer), ("Nu", "remote"));
+        assert_eq!((found.span.slice(&context.view.plain), found.recognizer), ("Nu", "remote"));
         assert_eq!(finding(6, 8).in_view(&document, context), None, "inside of a letter");
         assert_eq!(finding(5, 99).in_view(&document, context), None);
     });

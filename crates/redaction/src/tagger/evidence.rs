@@ -35,7 +35,7 @@ static DATE_CUES: WordList = WordList::listed(word_tables::TAGGER, "evidence.dat
 pub(crate) struct RuleSpans(Vec<Span>);
 
 impl RuleSpans {
-    pub(crate) fn of(found: &[PiiFinding]) -> Self {
+    pub(crate) fn from_findings(found: &[PiiFinding]) -> Self {
         let mut spans: Vec<Span> = found
             .iter()
             .filter(|known| known.layer != DetectionLayer::Residual && !is_generic_label(known.label))
@@ -87,11 +87,11 @@ pub(crate) fn has_evidence(context: &DocumentContext<'_>, one: &TaggedSpan) -> b
 }
 
 fn is_fraction(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
-    FRACTION.is_match(one.finding.span.of(&context.view.lower)) && !is_day(context, one)
+    FRACTION.is_match(one.finding.span.slice(&context.view.lower)) && !is_day(context, one)
 }
 
 fn is_clock(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
-    CLOCK.is_match(one.finding.span.of(&context.view.lower))
+    CLOCK.is_match(one.finding.span.slice(&context.view.lower))
 }
 
 /// Whether a text has too few words for context to be evidence.
@@ -142,7 +142,7 @@ pub(crate) fn clues(context: &DocumentContext<'_>, one: &TaggedSpan) -> [bool; 3
 }
 
 fn has_digits(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
-    one.finding.span.of(&context.view.lower).bytes().any(|byte| byte.is_ascii_digit())
+    one.finding.span.slice(&context.view.lower).bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// "Handoff at 1900": four digits after "at" are an hour.
@@ -212,7 +212,7 @@ fn names_person(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
 
 /// A number, a month or an ordinary word of time: "Lattinen 11" is no date.
 fn is_time(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
-    let short = one.finding.span.of(&context.view.lower).bytes().filter(u8::is_ascii_digit).count() <= 2;
+    let short = one.finding.span.slice(&context.view.lower).bytes().filter(u8::is_ascii_digit).count() <= 2;
     let time = |token: &TextToken| {
         let known = word_classes(context.lower(token));
         known.has(WordClasses::MONTH) || known.has(WordClasses::NUMBER) || is_ordinary(context, token)
@@ -260,7 +260,7 @@ fn is_address(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
 
 /// A day and a month, after a word of time.
 pub(crate) fn is_day(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
-    let text = one.finding.span.of(&context.view.lower);
+    let text = one.finding.span.slice(&context.view.lower);
     let numbers: Vec<u32> = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
     let [a, b] = numbers[..] else { return false };
     let fits = (1..=12).contains(&a) && (1..=31).contains(&b) || (1..=31).contains(&a) && (1..=12).contains(&b);

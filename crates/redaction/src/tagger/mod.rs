@@ -70,7 +70,7 @@ impl Tagger {
     }
 
     /// A tagger with other models. Without a verifier the lists decide which findings are accepted.
-    pub fn of(model: CrfModel, verifier: Option<Verifier>) -> Self {
+    pub fn new(model: CrfModel, verifier: Option<Verifier>) -> Self {
         Self { model, verifier }
     }
 
@@ -84,7 +84,7 @@ impl Tagger {
         let mut found = found;
         let Predictions { mut findings, odds, token_features } = self.read(context, &found, cache);
         found.retain(|rule| !false_positives::is_doubtful(context, rule));
-        let rules = evidence::RuleSpans::of(&found);
+        let rules = evidence::RuleSpans::from_findings(&found);
         findings.retain(|one| {
             deadline::check();
             self.accepts(context, one, &rules, (&token_features, &odds))
@@ -119,7 +119,7 @@ impl Tagger {
         let Predictions { findings, odds, token_features } = self.read(context, found, &mut ScoreCache::default());
         let sure: Vec<PiiFinding> =
             found.iter().filter(|rule| !false_positives::is_doubtful(context, rule)).cloned().collect();
-        let rules = evidence::RuleSpans::of(&sure);
+        let rules = evidence::RuleSpans::from_findings(&sure);
         let open = |one: &&TaggedSpan| {
             let ruled = rules.meets(one.finding.span);
             !ruled && verifier::is_verified_label(one.finding.label) && !vetoes::is_vetoed(context, one, ruled)
@@ -138,7 +138,11 @@ impl Tagger {
                 deadline::check_at(at);
                 // Four plain words in a row: no one is named here, and nothing need be computed.
                 let quiet = at >= 2 && plain[at - 2..(at + 2).min(plain.len())].iter().all(|plain| *plain);
-                if quiet { QUIET } else { cache.of(&token_features, at, || self.scores(&token_features, at)) }
+                if quiet {
+                    QUIET
+                } else {
+                    cache.get_or_compute(&token_features, at, || self.scores(&token_features, at))
+                }
             })
             .collect();
         deadline::check();
@@ -181,7 +185,7 @@ fn label_of(context: &DocumentContext<'_>, kind: usize, span: Span) -> &'static 
     if KINDS[kind] != label::AGE {
         return KINDS[kind];
     }
-    let digits: String = span.of(&context.view.lower).chars().filter(char::is_ascii_digit).take(3).collect();
+    let digits: String = span.slice(&context.view.lower).chars().filter(char::is_ascii_digit).take(3).collect();
     context.policy.age_label(digits.parse().unwrap_or(0))
 }
 

@@ -27,7 +27,7 @@ impl ScoreCache {
     }
 
     /// The scores of a token, cached or computed now.
-    pub(crate) fn of(
+    pub(crate) fn get_or_compute(
         &mut self,
         token_features: &[TokenFeatures],
         at: usize,
@@ -70,7 +70,7 @@ mod tests {
         known.grow(token_features.len());
         let mut computed = 0;
         for at in [3, 10, 3, 4] {
-            known.of(&token_features, at, || {
+            known.get_or_compute(&token_features, at, || {
                 computed += 1;
                 [0; COLUMNS]
             });

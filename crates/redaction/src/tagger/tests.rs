@@ -51,7 +51,7 @@ fn what_leads_to_a_value_or_follows_it_is_cut_off() {
         read(text, Language::Unknown, |context| {
             let (first, end) = boundaries::trimmed(context, kind(name), 0, context.tokens.len());
             let span = Span::new(context.tokens[first].span.start, context.tokens[end - 1].span.end);
-            assert_eq!(span.of(&context.view.plain), kept, "{name}: {text}");
+            assert_eq!(span.slice(&context.view.plain), kept, "{name}: {text}");
         });
     }
 }
@@ -146,7 +146,7 @@ fn a_common_finding_has_the_span_of_the_model_and_the_value_of_the_rule() {
             let found = vec![rule(context, "Zuriel 4471", label::PERSON, 0.8, DetectionLayer::Entity)];
             let settled =
                 merge::merge_with_rules(context, found, vec![learned(context, "Zuriel", label::PERSON, 0.9)], &odds);
-            settled.iter().map(|one| one.span.of(&context.view.plain).to_owned()).collect::<Vec<_>>()
+            settled.iter().map(|one| one.span.slice(&context.view.plain).to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(wide([0.0; 4]), ["4471", "Zuriel"], "the rest that may be something");
         assert_eq!(wide([0.0, 5.0, -1.5, 0.0]), ["Zuriel"], "the rest that is nothing");
@@ -178,7 +178,7 @@ fn what_the_policy_keeps_does_not_keep_what_a_rule_took() {
 #[test]
 fn rules_support_a_finding_where_they_overlap_except_generic_ones() {
     read("uno Zuriel Brazt dos", Spanish, |context| {
-        let of = |kind, layer| evidence::RuleSpans::of(&[rule(context, "Zuriel", kind, 0.8, layer)]);
+        let of = |kind, layer| evidence::RuleSpans::from_findings(&[rule(context, "Zuriel", kind, 0.8, layer)]);
         let at = |part: &str| learned(context, part, label::PERSON, 0.8).finding.span;
         let ruled = of(label::PERSON, DetectionLayer::Entity);
         assert!(ruled.meets(at("Zuriel")) && ruled.meets(at("Zuriel Brazt")) && !ruled.meets(at("Brazt")));
@@ -456,7 +456,7 @@ fn the_models_of_the_program_read_names_that_no_list_has() {
     let found = |text: &str| {
         read(text, English, |context| {
             let found = tagger.find(context, Vec::new(), &mut ScoreCache::default());
-            found.into_iter().map(|one| one.span.of(&context.view.plain).to_owned()).collect::<Vec<_>>()
+            found.into_iter().map(|one| one.span.slice(&context.view.plain).to_owned()).collect::<Vec<_>>()
         })
     };
     assert!(found("I spoke with Mr. Zuriel Okampo about his cough today.").concat().contains("Okampo"));

@@ -6,7 +6,7 @@ use super::super::entities::word_classes::{WordClasses, classes_of_hash, word_cl
 use super::super::finding::PiiFinding;
 use super::super::token::{LetterCase, TextToken, TextTokenKind};
 use super::tags::KINDS;
-use anamnesis_linear_model::hash::{mix, of};
+use anamnesis_linear_model::hash::{hash_bytes, mix};
 use anamnesis_text::Span;
 
 /// One token as features read it. Words are hashes: a model holds no text.
@@ -33,7 +33,16 @@ const SMALL: std::ops::RangeInclusive<u8> = 1..=3;
 const SHORT_NUMBER: std::ops::RangeInclusive<u8> = 17..=19;
 
 /// Signs between everyday words.
-const SIGNS: [u64; 8] = [of(b","), of(b"."), of(b";"), of(b"("), of(b")"), of(b"%"), of(b"+"), of(b"=")];
+const SIGNS: [u64; 8] = [
+    hash_bytes(b","),
+    hash_bytes(b"."),
+    hash_bytes(b";"),
+    hash_bytes(b"("),
+    hash_bytes(b")"),
+    hash_bytes(b"%"),
+    hash_bytes(b"+"),
+    hash_bytes(b"="),
+];
 
 impl TokenFeatures {
     /// A word, of any letters.
@@ -70,12 +79,12 @@ fn features_of(context: &DocumentContext<'_>, token: &TextToken) -> TokenFeature
         TextTokenKind::Word => {
             let bytes = lower.as_bytes();
             let cut = |n: usize| n.min(bytes.len());
-            let word = of(bytes);
+            let word = hash_bytes(bytes);
             TokenFeatures {
                 word,
-                prefix: of(&bytes[..cut(3)]),
-                suffix: of(&bytes[bytes.len() - cut(3)..]),
-                ending: of(&bytes[bytes.len() - cut(2)..]),
+                prefix: hash_bytes(&bytes[..cut(3)]),
+                suffix: hash_bytes(&bytes[bytes.len() - cut(3)..]),
+                ending: hash_bytes(&bytes[bytes.len() - cut(2)..]),
                 shape: word_shape(token, context.no_case()),
                 word_classes: if lower.ends_with("'s") { word_classes(lower) } else { classes_of_hash(word) },
                 ..TokenFeatures::default()
@@ -84,12 +93,15 @@ fn features_of(context: &DocumentContext<'_>, token: &TextToken) -> TokenFeature
         TextTokenKind::Number => {
             let shape = 16 + token.span.len().min(11) as u8;
             // Years and small numbers are words themselves; longer ones are described by their length.
-            let word =
-                if token.span.len() <= 2 { of(lower.as_bytes()) } else { mix(1, shape.into(), first_digits(lower)) };
+            let word = if token.span.len() <= 2 {
+                hash_bytes(lower.as_bytes())
+            } else {
+                mix(1, shape.into(), first_digits(lower))
+            };
             TokenFeatures { word, shape, ..TokenFeatures::default() }
         }
         TextTokenKind::Sign => {
-            let word = of(lower.as_bytes());
+            let word = hash_bytes(lower.as_bytes());
             TokenFeatures { word, shape: 32 + (word % 8) as u8, ..TokenFeatures::default() }
         }
         TextTokenKind::Break => TokenFeatures { word: 10, shape: 40, ..TokenFeatures::default() },

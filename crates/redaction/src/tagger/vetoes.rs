@@ -49,7 +49,7 @@ pub(crate) fn is_vetoed(context: &DocumentContext<'_>, one: &TaggedSpan, is_rule
         label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled && is_abbreviations(context, one) => true,
         label::PERSON if !is_ruled && says_nothing_but_an_opener(context, one) => true,
         label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled => {
-            HELP.contains(&one.finding.span.of(&context.view.lower)) || allowlist::hold(context, one.first, one.end)
+            HELP.contains(&one.finding.span.slice(&context.view.lower)) || allowlist::hold(context, one.first, one.end)
         }
         label::POSTAL_CODE if !holds_a_code(context, one) => true,
         label::PHONE | label::NUMBER | label::POSTAL_CODE => {
@@ -91,13 +91,13 @@ fn says_nothing_but_an_opener(context: &DocumentContext<'_>, one: &TaggedSpan) -
 /// "fasting 16/8", "BiPAP 14/6", "on call 24/7".
 fn is_figure(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    let round = one.finding.span.of(&context.view.lower) == ROUND_THE_CLOCK && !is_day(context, one);
+    let round = one.finding.span.slice(&context.view.lower) == ROUND_THE_CLOCK && !is_day(context, one);
     FIGURES.contains(before) || round
 }
 
 /// At least two digits, or number words: "AF" and "6 mm OS" are no code.
 fn holds_a_code(context: &DocumentContext<'_>, one: &TaggedSpan) -> bool {
-    let digits = one.finding.span.of(&context.view.lower).bytes().filter(u8::is_ascii_digit).count();
+    let digits = one.finding.span.slice(&context.view.lower).bytes().filter(u8::is_ascii_digit).count();
     digits >= 2 || words(context, one).any(|token| word_classes(context.lower(token)).has(WordClasses::NUMBER))
 }
 

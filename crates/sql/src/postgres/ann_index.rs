@@ -39,7 +39,7 @@ pub(super) static SETTINGS: &str = "SET LOCAL hnsw.iterative_scan = strict_order
      SET LOCAL hnsw.max_scan_tuples = 2147483647; SET LOCAL hnsw.scan_mem_multiplier = 4; SET LOCAL hnsw.ef_search = 200";
 
 /// The statements of a dimension, where there are any.
-pub(super) fn of(numbers: usize) -> Option<&'static Dimension> {
+pub(super) fn find(numbers: usize) -> Option<&'static Dimension> {
     DIMENSIONS.iter().find(|known| known.numbers == numbers)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn of(numbers: usize) -> Option<&'static Dimension> {
 /// # Errors
 /// [`DbError::Approximate`] for a dimension without statements, or a pgvector that cannot scan on (before 0.8).
 pub(super) async fn change(connection: &mut PgConnection, numbers: usize, make: bool) -> Result<(), DbError> {
-    let dimension = of(numbers).ok_or(DbError::Approximate)?;
+    let dimension = find(numbers).ok_or(DbError::Approximate)?;
     let version =
         "SELECT string_to_array(extversion, '.')::int[] >= ARRAY[0, 8] FROM pg_extension WHERE extname = 'vector'";
     let row = sqlx::query(version).persistent(false).fetch_one(&mut *connection).await.map_err(|e| error(&e))?;

@@ -13,7 +13,7 @@ use super::TempDatabase;
 use super::rows::error;
 
 /// Job runs of a variant that is changed.
-const NIGHTS: u32 = 10;
+const JOB_RUNS: u32 = 10;
 /// Questions to a variant that is searched, and how many nearest each wants.
 const QUESTIONS: i64 = 20;
 
@@ -24,7 +24,7 @@ struct LayoutVariant {
     make: &'static str,
     fill: &'static str,
     /// The change of one job run.
-    night: Option<&'static str>,
+    update: Option<&'static str>,
     /// Job runs between two vacuums, as by autovacuum's threshold.
     vacuum_every: u32,
     /// Whether nearest neighbours are asked for.
@@ -35,14 +35,14 @@ const fn changed(
     what: &'static str,
     name: &'static str,
     make: &'static str,
-    night: &'static str,
+    update: &'static str,
     every: u32,
 ) -> LayoutVariant {
-    LayoutVariant { what, name, make, fill: FILL_MEMORY, night: Some(night), vacuum_every: every, search: false }
+    LayoutVariant { what, name, make, fill: FILL_MEMORY, update: Some(update), vacuum_every: every, search: false }
 }
 
 const fn embedded(name: &'static str, make: &'static str, search: bool) -> LayoutVariant {
-    LayoutVariant { what: "insert vectors", name, make, fill: FILL_EMBEDDING, night: None, vacuum_every: 1, search }
+    LayoutVariant { what: "insert vectors", name, make, fill: FILL_EMBEDDING, update: None, vacuum_every: 1, search }
 }
 
 macro_rules! memory {
@@ -100,7 +100,7 @@ static VARIANTS: [LayoutVariant; 11] = [
     changed("due rows change", "fillfactor 100", memory!("100"), DUE, 1),
     changed("due rows change", "fillfactor 85", memory!("85"), DUE, 1),
     changed("due rows change", "fillfactor 50", memory!("50"), DUE, 1),
-    changed("due rows change", "fillfactor 100, vacuum of a third of the table", memory!("100"), DUE, NIGHTS),
+    changed("due rows change", "fillfactor 100, vacuum of a third of the table", memory!("100"), DUE, JOB_RUNS),
     changed("every confidence is written", "fillfactor 100", memory!("100"), ALL, 1),
     changed("every confidence is written", "fillfactor 50", memory!("50"), ALL, 1),
     changed(
@@ -130,7 +130,7 @@ pub struct LayoutResult {
     /// Table and indexes, bytes of a row, after filling.
     pub bytes_per_row: f64,
     /// Seconds of a job run; `None` where nothing changes.
-    pub night_seconds: Option<f64>,
+    pub run_seconds: Option<f64>,
     /// Share of changed rows that stayed on their page and in their index entries.
     pub hot: Option<f64>,
     /// Size after ten job runs over the size before.
@@ -162,7 +162,7 @@ async fn one(
     variant: &LayoutVariant,
     memories: i64,
 ) -> Result<LayoutResult, sqlx::Error> {
-    let vectors = variant.night.is_none();
+    let vectors = variant.update.is_none();
     let rows = if vectors { (memories / 10).max(200) } else { memories.max(100) };
     connection.execute(sqlx::raw_sql(variant.make)).await?;
     if vectors {
@@ -179,15 +179,15 @@ async fn one(
         rows,
         insert_rows_per_second: rows as f64 / filled.max(1e-9),
         bytes_per_row: before / rows as f64,
-        night_seconds: None,
+        run_seconds: None,
         hot: None,
         growth: None,
         search_ms: None,
         recall: None,
         iterative_recall: None,
     };
-    if let Some(night) = variant.night {
-        nights(connection, night, variant.vacuum_every, before, &mut result).await?;
+    if let Some(update) = variant.update {
+        time_updates(connection, update, variant.vacuum_every, before, &mut result).await?;
     }
     if variant.search {
         searched(connection, &mut result).await?;
@@ -195,18 +195,18 @@ async fn one(
     Ok(result)
 }
 
-async fn nights(
+async fn time_updates(
     connection: &mut PgConnection,
-    night: &'static str,
+    update: &'static str,
     vacuum_every: u32,
     before: f64,
     result: &mut LayoutResult,
 ) -> Result<(), sqlx::Error> {
     let (mut seconds, mut changed, mut hot) = (0.0, 0, 0);
-    for n in 1..=NIGHTS {
+    for n in 1..=JOB_RUNS {
         connection.execute(sqlx::raw_sql("BEGIN")).await?;
         let started = Instant::now();
-        sqlx::query(night).bind(i64::from(n)).execute(&mut *connection).await?;
+        sqlx::query(update).bind(i64::from(n)).execute(&mut *connection).await?;
         seconds += started.elapsed().as_secs_f64();
         let counts = "SELECT pg_stat_get_xact_tuples_updated('trial'::regclass), \
              pg_stat_get_xact_tuples_hot_updated('trial'::regclass)";
@@ -218,7 +218,7 @@ async fn nights(
             connection.execute(sqlx::raw_sql("VACUUM trial")).await?;
         }
     }
-    result.night_seconds = Some(seconds / f64::from(NIGHTS));
+    result.run_seconds = Some(seconds / f64::from(JOB_RUNS));
     result.hot = Some(hot as f64 / (changed as f64).max(1.0));
     result.growth = Some(size(connection).await? / before);
     Ok(())

@@ -222,7 +222,7 @@ impl PostgresTransaction {
         own: usize,
         limit: usize,
     ) -> Result<Option<Vec<Row>>, DbError> {
-        let Some(dimension) = ann_index::of(query.len() / 2) else { return Ok(None) };
+        let Some(dimension) = ann_index::find(query.len() / 2) else { return Ok(None) };
         if self.ann_min_passages == 0 || own < self.ann_min_passages.max(limit) {
             return Ok(None);
         }

@@ -3,7 +3,11 @@
 use super::*;
 use crate::fake_error_tests::FakeDatabaseError;
 
-fn of(code: Option<&'static str>, table: Option<&'static str>, constraint: Option<&'static str>) -> DbError {
+fn database_error(
+    code: Option<&'static str>,
+    table: Option<&'static str>,
+    constraint: Option<&'static str>,
+) -> DbError {
     error(&sqlx::Error::Database(Box::new(FakeDatabaseError { code, message: "SECRET", table, constraint })))
 }
 
@@ -22,7 +26,7 @@ fn each_state_of_the_server_is_one_decision() {
         (&["28P01", "28000"], DbError::Login),
     ] {
         for code in codes {
-            assert_eq!(of(Some(code), None, None), expected, "{code}");
+            assert_eq!(database_error(Some(code), None, None), expected, "{code}");
         }
     }
 }
@@ -38,12 +42,12 @@ fn any_other_state_is_passed_on_as_its_code_and_held_against_rows_only_where_it_
         ("XX000", Fault::Unclear),
         ("0", Fault::Unclear),
     ] {
-        let error = of(Some(code), None, None);
+        let error = database_error(Some(code), None, None);
         assert_eq!(error, DbError::Other { code: code.to_owned() });
         assert_eq!(error.fault(), fault, "{code}");
         assert!(!error.is_transient(), "{code}");
     }
-    assert_eq!(of(None, None, None), DbError::Other { code: String::new() });
+    assert_eq!(database_error(None, None, None), DbError::Other { code: String::new() });
 }
 
 #[test]
@@ -54,7 +58,7 @@ fn a_refused_row_names_table_and_constraint_and_nothing_that_the_server_says_of_
         (None, Some("memory_pkey"), "memory_pkey"),
         (None, None, ""),
     ] {
-        let error = of(Some("23505"), table, constraint);
+        let error = database_error(Some("23505"), table, constraint);
         assert_eq!(error, DbError::Constraint { constraint: name.to_owned() });
         assert!(!format!("{error} {error:?}").contains("SECRET"));
     }

@@ -58,7 +58,7 @@ impl TrailEntries {
     /// Of the whole organisation, or the entries on holds of some patients.
     async fn read(tx: &mut Transaction, org: OrgId, patients: Option<&[Uuid]>) -> Result<Self, StoreError> {
         let mut said = Self { horizon: horizon(tx, org).await?, ..Self::default() };
-        for row in of(tx, [&sql::ACTS, &sql::ACTS_OF], org, patients).await? {
+        for row in fetch_rows(tx, [&sql::ACTS, &sql::ACTS_OF], org, patients).await? {
             let (action, patient) = (row.text(sql::acts::ACTION)?, row.uuid(sql::acts::PATIENT_ID)?);
             let (subject, entry) = (row.opt_uuid(sql::acts::SUBJECT_ID)?, row.uuid(sql::acts::ID)?);
             let (outcome, at) = (row.text(sql::acts::OUTCOME)?, row.time(sql::acts::AT)?);
@@ -213,7 +213,7 @@ async fn doubtful(
     said: &TrailEntries,
 ) -> Result<Vec<Uuid>, StoreError> {
     let (mut there, mut found) = (BTreeSet::new(), Vec::new());
-    for row in of(tx, [&sql::HOLDS, &sql::HOLDS_OF], org, patients).await? {
+    for row in fetch_rows(tx, [&sql::HOLDS, &sql::HOLDS_OF], org, patients).await? {
         let (patient, id) = (row.uuid(sql::holds::PATIENT_ID)?, row.uuid(sql::holds::ID)?);
         let lifted_at = row.opt_time(sql::holds::LIFTED_AT)?;
         there.insert(id);
@@ -251,7 +251,7 @@ pub async fn doubtful_holds(
 }
 
 /// Rows of the whole organisation, or of some patients: both statements have the same columns.
-async fn of(
+async fn fetch_rows(
     tx: &mut Transaction,
     [all, some]: [&Sql; 2],
     org: OrgId,

@@ -7,7 +7,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::statements::{HOLDINGS, LazySql, OF_DOCUMENT, OF_MEMORY};
-use super::{ErasedIds, ErasureReceipt, ErasureRequest, ErasureSubject, of};
+use super::{ErasedIds, ErasureReceipt, ErasureRequest, ErasureSubject, scope_args};
 use crate::audit_trail::acts;
 use crate::consents::CheckedConsents;
 use crate::statements::erasure::statements as sql;
@@ -25,7 +25,7 @@ impl ErasureStore<'_> {
         if !audit_trail::acts::doubtful_holds(tx, scope.org(), vec![scope.patient().0]).await?.is_empty() {
             return Ok(true);
         }
-        let held = tx.fetch_all(&sql::HOLDS, of(scope)).await?;
+        let held = tx.fetch_all(&sql::HOLDS, scope_args(scope)).await?;
         let held = held.iter().map(|row| row.opt_uuid(sql::holds::DOCUMENT_ID)).collect::<Result<Vec<_>, DbError>>()?;
         let touched = match request.subject {
             ErasureSubject::Patient => return Ok(!held.is_empty()),
@@ -63,7 +63,7 @@ impl ErasureStore<'_> {
         };
         let mut left = BTreeMap::new();
         for (table, count) in tables {
-            let row = tx.fetch_optional(count, [of(scope), vec![id.into()]].concat()).await?;
+            let row = tx.fetch_optional(count, [scope_args(scope), vec![id.into()]].concat()).await?;
             let count =
                 row.map(|row| row.i64(sql::revisions_of_document::HELD)).transpose()?.map_or(0, i64::unsigned_abs);
             if count > 0 {
@@ -79,7 +79,7 @@ impl ErasureStore<'_> {
     /// Of the database.
     pub async fn erasures(self, scope: Scope) -> Result<Vec<ErasureReceipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
-        self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, of(scope)).await
+        self.receipts(&mut tx, scope.org(), &sql::RECEIPTS, scope_args(scope)).await
     }
 
     /// All receipts of an organisation, oldest first.
@@ -136,14 +136,14 @@ impl ErasureStore<'_> {
         counts: &BTreeMap<&'static str, u64>,
     ) -> Result<(), StoreError> {
         let more = [request.id.into(), self.clock.now().into(), json!(counts).to_string().into()];
-        tx.execute(&sql::END, of(request.scope).into_iter().chain(more).collect()).await?;
+        tx.execute(&sql::END, scope_args(request.scope).into_iter().chain(more).collect()).await?;
         self.audit_erasure(tx, request, "done").await
     }
 }
 
 /// The sources in which a memory was said.
 pub(super) async fn said_in(tx: &mut Transaction, scope: Scope, memory: MemoryId) -> Result<Vec<Uuid>, DbError> {
-    let args = of(scope).into_iter().chain([memory.0.into()]).collect();
+    let args = scope_args(scope).into_iter().chain([memory.0.into()]).collect();
     tx.fetch_all(&sql::SOURCES_OF_MEMORY, args)
         .await?
         .iter()
@@ -252,7 +252,7 @@ async fn has_own_hash(
 pub(super) async fn rows_of(tx: &mut Transaction, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
     let mut left = BTreeMap::new();
     for holding in HOLDINGS.iter() {
-        let row = tx.fetch_optional(holding.count, of(scope)).await?;
+        let row = tx.fetch_optional(holding.count, scope_args(scope)).await?;
         let count = row.map(|row| row.i64(sql::count_outbox::HELD)).transpose()?.map_or(0, i64::unsigned_abs);
         if count > 0 {
             left.insert(holding.table, count);

@@ -92,7 +92,7 @@ fn entry(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<ClinicalRo
     }
     // A condition that nothing confirmed and nothing ended is not resolved: only `State::Resolved` says so.
     let state: State = memory.status.state;
-    let status = status(entity, Polarity::of(memory.negated), state);
+    let status = status(entity, Polarity::from_negated(memory.negated), state);
     let at = if entity == EntityType::Appointment { row.opt_time(sql::of_patient::AT)? } else { None };
     Ok(ClinicalRow { entity, memory, status, at })
 }

@@ -112,7 +112,7 @@ impl MemoryReader<'_> {
         args.push(Arg::I64(i64::try_from(limit).unwrap_or(i64::MAX)));
         args.push(self.instant(when).into());
         let mut tx = self.reading(scope).await?;
-        let forgotten = ForgottenSpans::of(&mut tx, scope).await?;
+        let forgotten = ForgottenSpans::load(&mut tx, scope).await?;
         let args = [vec![scope.org().0.into(), scope.patient().0.into()], args].concat();
         tx.fetch_all(&sql::RECENT, args).await?.iter().map(|row| read(row, &keys, &forgotten)).collect()
     }
@@ -154,7 +154,7 @@ async fn by_id(
     ids: Vec<Uuid>,
 ) -> Result<Vec<StoredDocument>, StoreError> {
     let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(ids)];
-    let forgotten = ForgottenSpans::of(tx, scope).await?;
+    let forgotten = ForgottenSpans::load(tx, scope).await?;
     tx.fetch_all(&sql::BY_ID, args).await?.iter().map(|row| read(row, keys, &forgotten)).collect()
 }
 

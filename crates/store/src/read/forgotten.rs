@@ -21,7 +21,7 @@ const COVER: char = '_';
 pub(super) struct ForgottenSpans(HashMap<(Uuid, u32), Vec<Span>>);
 
 impl ForgottenSpans {
-    pub(crate) async fn of(tx: &mut Transaction, scope: Scope) -> Result<Self, StoreError> {
+    pub(crate) async fn load(tx: &mut Transaction, scope: Scope) -> Result<Self, StoreError> {
         let args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
         let mut all: HashMap<_, Vec<Span>> = HashMap::new();
         for row in tx.fetch_all(&sql::STRETCHES, args).await? {

@@ -92,7 +92,7 @@ impl PatientSnapshot<'_> {
         }
         // Before any limit, so that forgotten passages take no place among the best. The whole passage is dropped,
         // because its other sentences may mention the same thing.
-        let forgotten = ForgottenSpans::of(&mut self.tx, self.scope).await?;
+        let forgotten = ForgottenSpans::load(&mut self.tx, self.scope).await?;
         found.retain(|c| !forgotten.touches(c.document.0, c.revision, &c.span));
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
         Ok((active, found))

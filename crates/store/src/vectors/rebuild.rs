@@ -201,7 +201,7 @@ impl StoredVectorKey {
     pub const START: Self = Self { patient: Uuid::nil(), generation: i64::MIN, passage: Uuid::nil() };
 
     /// A row of `KEPT_VECTORS`, or of another statement with the same columns.
-    pub(crate) fn of(row: &Row) -> Result<Self, DbError> {
+    pub(crate) fn from_row(row: &Row) -> Result<Self, DbError> {
         Ok(Self {
             patient: row.uuid(sql::kept_vectors::PATIENT_ID)?,
             generation: row.i64(sql::kept_vectors::GENERATION)?,
@@ -220,7 +220,7 @@ pub async fn kept(
     PageRequest { after, limit }: PageRequest<&StoredVectorKey>,
 ) -> Result<Vec<StoredVectorKey>, DbError> {
     let args = vec![org.0.into(), after.patient.into(), after.generation.into(), after.passage.into(), limit.into()];
-    tx.fetch_all(&sql::KEPT_VECTORS, args).await?.iter().map(StoredVectorKey::of).collect()
+    tx.fetch_all(&sql::KEPT_VECTORS, args).await?.iter().map(StoredVectorKey::from_row).collect()
 }
 
 /// Removes stored vectors, by a statement for each generation among them.

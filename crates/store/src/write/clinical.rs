@@ -69,7 +69,7 @@ impl BatchWriter<'_> {
             scope: c.scope,
             id: folded.id.0,
             words,
-            clear: ClinicalColumns::of(folded, opening, words, folded.state),
+            clear: ClinicalColumns::from_projection(folded, opening, words, folded.state),
             sealer: Sealer { keys: self.keys_of(c.scope)?, entropy: self.entropy },
             now: self.target.now,
         };
@@ -226,7 +226,7 @@ struct ClinicalColumns {
 }
 
 impl ClinicalColumns {
-    fn of(f: &ProjectedMemory, a: &Assertion, words: &FindingWords, state: State) -> Self {
+    fn from_projection(f: &ProjectedMemory, a: &Assertion, words: &FindingWords, state: State) -> Self {
         let last_confirmed_at = f.last_confirmed_at.unwrap_or(a.asserted_at);
         Self {
             status: status(a.entity, a.polarity, state),
@@ -287,7 +287,7 @@ pub(super) fn clinical_clear(
     let a = loaded.log.assertions.iter().find(|a| a.id == folded.opened_by)?;
     let words = &loaded.texts.get(&folded.told_by)?.words;
     let stands = a.entity.is_clinical() && is_authoritative(folded, a);
-    stands.then(|| (table_of(a.entity), ClinicalColumns::of(folded, a, words, state).columns(a.entity)))
+    stands.then(|| (table_of(a.entity), ClinicalColumns::from_projection(folded, a, words, state).columns(a.entity)))
 }
 
 /// Whether a memory may have a row in the clinical store at all.

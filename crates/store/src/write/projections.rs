@@ -43,7 +43,7 @@ struct StoredProjection {
 }
 
 impl StoredProjection {
-    fn of(row: Row) -> Result<Self, StoreError> {
+    fn from_row(row: Row) -> Result<Self, StoreError> {
         let group = row.opt_blob(sql::stored_memories::GROUP_HASH)?.unwrap_or_default();
         let has_words = !row.bool(sql::stored_memories::LACKS_WORDS)?;
         Ok(Self { group, has_words, cells: row.0 })
@@ -124,7 +124,7 @@ impl MaintenanceWriter<'_> {
         let mut standing: BTreeMap<MemoryKey, StoredProjection> = BTreeMap::new();
         for row in writer.tx.fetch_all(&sql::STORED_MEMORIES, of()).await? {
             let key = (row.uuid(sql::stored_memories::PATIENT_ID)?, row.uuid(sql::stored_memories::ID)?);
-            standing.insert(key, StoredProjection::of(row)?);
+            standing.insert(key, StoredProjection::from_row(row)?);
         }
         let mut clinical: BTreeMap<MemoryKey, Vec<(usize, Vec<u8>)>> = BTreeMap::new();
         for (place, table) in clinical_tables().into_iter().enumerate() {

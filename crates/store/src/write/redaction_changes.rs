@@ -31,7 +31,7 @@ use anamnesis_text::{Language, Span, stems};
 struct ChangedDocuments<'r>(BTreeMap<(Uuid, Uuid, u32), (&'r ReRedactedDocument, &'r TextChange)>);
 
 impl<'r> ChangedDocuments<'r> {
-    fn of(reviewed: &'r [ReRedactedDocument]) -> Self {
+    fn from_reviewed(reviewed: &'r [ReRedactedDocument]) -> Self {
         let changed = |one: &'r ReRedactedDocument| {
             let key = (one.scope.patient().0, one.document, one.revision);
             Some((key, (one, one.change.as_ref()?)))
@@ -104,7 +104,7 @@ impl BatchWriter<'_> {
     /// Writes other words in place of documents' own, in all that was made of them; groups are left to be folded. `false`
     /// where nothing changes.
     pub(super) async fn change_documents(&mut self, reviewed: &[ReRedactedDocument]) -> Result<bool, StoreError> {
-        let changes = ChangedDocuments::of(reviewed);
+        let changes = ChangedDocuments::from_reviewed(reviewed);
         if changes.0.is_empty() {
             return Ok(false);
         }
@@ -148,7 +148,7 @@ impl BatchWriter<'_> {
             let id = row.uuid(sql::passages::ID)?;
             let new = change.place(old);
             let keys = self.keys_of(one.scope)?;
-            let (was, is) = (old.of(&change.before), new.of(&change.content.text));
+            let (was, is) = (old.slice(&change.before), new.slice(&change.content.text));
             let terms = terms_again(keys, row.ints(sql::passages::TERMS)?, was, is, change.language);
             if was != is {
                 gone.push((one.scope.patient().0, id.as_bytes().to_vec()));
@@ -187,7 +187,7 @@ impl BatchWriter<'_> {
                 org_id,
                 patient_id,
                 id: id.into(),
-                quote: sealer.text(cell, new.of(&change.content.text)),
+                quote: sealer.text(cell, new.slice(&change.content.text)),
                 first: (new.start as i64).into(),
                 behind: (new.end as i64).into(),
                 now: self.target.now.into(),
@@ -243,9 +243,9 @@ impl BatchWriter<'_> {
                     let said = open_text(sealer.keys, finding_cell(id, "evidence"), &sealed)?;
                     let old = span(row, [sql::findings::EVIDENCE_START, sql::findings::EVIDENCE_END])?;
                     // Evidence is literally in its document, or is none.
-                    let literal = old.of(&change.before) == said;
+                    let literal = old.slice(&change.before) == said;
                     let new = if literal { change.place(old) } else { old };
-                    let text = if literal { new.of(&change.content.text).to_owned() } else { change.clean(&said) };
+                    let text = if literal { new.slice(&change.content.text).to_owned() } else { change.clean(&said) };
                     let sealed = sealer.text(finding_cell(id, "evidence"), &text);
                     [sealed, (new.start as i64).into(), (new.end as i64).into()]
                 }

@@ -93,7 +93,7 @@ impl MaintenanceWriter<'_> {
 
     fn document_row(&self, one: &NewSummary, keys: &PatientKeys) -> Result<Vec<Arg>, StoreError> {
         let account = one.rendered.as_ref().map(|(account, _)| account);
-        let content = DocumentContent::of(account.map(|account| account.text.clone()).unwrap_or_default());
+        let content = DocumentContent::from_text(account.map(|account| account.text.clone()).unwrap_or_default());
         let sealer = Sealer { keys, entropy: self.entropy };
         let hash = keys.hash("account", content.text.as_bytes());
         let retired = if account.is_some() { Arg::Null } else { self.now.into() };
@@ -131,7 +131,7 @@ impl MaintenanceWriter<'_> {
         let row = |(n, span): (usize, anamnesis_text::Span)| {
             let ordinal = (n as u64).to_be_bytes();
             let id = derive("passage", &[org.as_bytes(), patient.as_bytes(), one.id.as_bytes(), &ordinal]);
-            let words = span.of(&account.text);
+            let words = span.slice(&account.text);
             let mut terms: Vec<i64> = stems(words, document.language).iter().map(|stem| keys.term(stem)).collect();
             let named = account.tags.iter().filter_map(|tag| tag.split_once(':'));
             terms.extend(named.filter(|(_, name)| words.contains(name)).map(|(_, name)| keys.concept_term(name)));

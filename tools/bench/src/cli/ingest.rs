@@ -156,7 +156,7 @@ async fn measured(args: &Args, context: &Context) -> Result<IngestMeasurement, C
         stores.remove().await;
         rounds.push(measured?);
     }
-    IngestMeasurement::of_rounds(rounds).ok_or_else(|| CliError::usage("--rounds is at least 1"))
+    IngestMeasurement::from_rounds(rounds).ok_or_else(|| CliError::usage("--rounds is at least 1"))
 }
 
 async fn through(args: &Args, mut settings: Settings, empty: &Location) -> Result<IngestMeasurement, CliError> {

@@ -88,7 +88,7 @@ struct JobsGrowth {
     bench: &'static str,
     store: &'static str,
     memories: [u64; 2],
-    night: f64,
+    run: f64,
     again: f64,
     anew: f64,
     peak: f64,
@@ -101,7 +101,7 @@ impl JobsGrowth {
             bench: "jobs_grown",
             store: many.store,
             memories: [few.memories, many.memories],
-            night: over(few.night_ms, many.night_ms),
+            run: over(few.run_ms, many.run_ms),
             again: over(few.again_ms, many.again_ms),
             anew: over(few.anew_ms, many.anew_ms),
             peak: over(few.peak_bytes as f64, many.peak_bytes as f64),
@@ -111,7 +111,7 @@ impl JobsGrowth {
     fn table(&self) -> Result<(), CliError> {
         let [few, many] = self.memories;
         let rows = [
-            ("Job run", self.night),
+            ("Job run", self.run),
             ("Same job run again", self.again),
             ("Job run after a change of the decay rate", self.anew),
             ("Peak memory", self.peak),
@@ -128,7 +128,7 @@ fn table(m: &JobsMeasurement) -> Result<(), CliError> {
         ("Store", m.store.to_owned()),
         ("Memories", m.memories.to_string()),
         ("Due to expire", m.due.to_string()),
-        ("Job run, ms", ms(m.night_ms)),
+        ("Job run, ms", ms(m.run_ms)),
         ("Rows examined, changed", format!("{}, {}", m.examined, m.changed)),
         ("Same job run again, ms", ms(m.again_ms)),
         ("Rows changed by the repetition", m.again_changed.to_string()),

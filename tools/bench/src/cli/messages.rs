@@ -74,7 +74,7 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
     let slow_environment = environment(&settings);
     stores.configure(0, &mut settings);
     embed_with(&mut settings, &quick, dimension);
-    let limits = QueueLimits::of(&settings, Queue::Bulk);
+    let limits = QueueLimits::from_settings(&settings, Queue::Bulk);
     let plan = MessagePlan {
         documents: args.documents,
         backlogs: args.backlog.clone(),

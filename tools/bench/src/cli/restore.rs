@@ -85,7 +85,7 @@ struct LatencyPercentiles {
 }
 
 impl LatencyPercentiles {
-    fn of(mut times: Vec<f64>) -> Self {
+    fn from_times(mut times: Vec<f64>) -> Self {
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times.get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1)));
         let at = |share| at(share).copied().unwrap_or_default();
@@ -188,8 +188,8 @@ async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<R
         documents: before,
         backup_bytes: bytes(&backup),
         backup_seconds,
-        batch_ms_alone: LatencyPercentiles::of(alone.iter().map(|one| one.took).collect()),
-        batch_ms_beside: LatencyPercentiles::of(beside.iter().map(|one| one.took).collect()),
+        batch_ms_alone: LatencyPercentiles::from_times(alone.iter().map(|one| one.took).collect()),
+        batch_ms_beside: LatencyPercentiles::from_times(beside.iter().map(|one| one.took).collect()),
         restore_seconds,
         first_answer_seconds: rto_seconds - restore_seconds,
         rto_seconds,
@@ -238,7 +238,8 @@ impl RestoreLoad<'_> {
 
     async fn one(&self, from: u64, to: u64) -> Result<CommittedBatch, CliError> {
         let up_to = from.saturating_add(self.batch).min(to);
-        let raws: Vec<RawMessage> = (from..up_to).map(|number| RawMessage::of(corpus::document(number))).collect();
+        let raws: Vec<RawMessage> =
+            (from..up_to).map(|number| RawMessage::from_body(corpus::document(number))).collect();
         let began = Instant::now();
         let done = self.pipeline.run(raws).await;
         let took = began.elapsed().as_secs_f64() * 1_000.0;

@@ -117,7 +117,7 @@ fn row(tried: &LayoutResult) -> [String; 10] {
         tried.variant.to_owned(),
         format!("{:.0}", tried.insert_rows_per_second),
         format!("{:.0}", tried.bytes_per_row),
-        maybe(tried.night_seconds, 3),
+        maybe(tried.run_seconds, 3),
         share(tried.hot),
         maybe(tried.growth, 2),
         maybe(tried.search_ms, 2),

@@ -48,7 +48,7 @@ impl Chance {
         u64::from_le_bytes(bytes) % end.max(1)
     }
 
-    fn of(&self, words: &'static [&'static str]) -> &'static str {
+    fn pick(&self, words: &'static [&'static str]) -> &'static str {
         words[self.below(words.len() as u64) as usize]
     }
 }
@@ -73,20 +73,20 @@ impl CorpusPerson {
     fn new(number: u64) -> Self {
         let words = if number.is_multiple_of(2) { &es::WORDS } else { &en::WORDS };
         let chance = Chance::new(1, number);
-        let (given, family) = (chance.of(words.given), chance.of(words.family));
+        let (given, family) = (chance.pick(words.given), chance.pick(words.family));
         Self {
             words,
             name: format!("{given} {family}"),
             phone: format!("555 {:03} {:03}", chance.below(1000), chance.below(1000)),
             mail: format!("p{number}.{}@example.com", chance.below(100_000)),
             record: format!("{:07}", chance.below(10_000_000)),
-            street: format!("{} {}", chance.of(words.cities), 1 + chance.below(180)),
-            relative: chance.of(words.given),
-            relation: chance.of(words.relatives),
-            drug: chance.of(words.drugs),
+            street: format!("{} {}", chance.pick(words.cities), 1 + chance.below(180)),
+            relative: chance.pick(words.given),
+            relation: chance.pick(words.relatives),
+            drug: chance.pick(words.drugs),
             dose: [5, 10, 20, 25, 50, 100][chance.below(6) as usize],
-            condition: chance.of(words.conditions),
-            allergen: chance.of(words.allergens),
+            condition: chance.pick(words.conditions),
+            allergen: chance.pick(words.allergens),
         }
     }
 
@@ -105,13 +105,13 @@ impl CorpusPerson {
             .replace("{dose}", &self.dose.to_string())
             .replace("{condition}", self.condition)
             .replace("{allergen}", self.allergen)
-            .replace("{symptom}", chance.of(self.words.symptoms))
+            .replace("{symptom}", chance.pick(self.words.symptoms))
             .replace("{date}", &date)
             .replace("{n}", &(2 + chance.below(9)).to_string())
     }
 
     fn lines(&self, from: &'static [&'static str], count: u64, chance: &Chance) -> Vec<String> {
-        (0..count).map(|_| self.say(chance.of(from), chance)).collect()
+        (0..count).map(|_| self.say(chance.pick(from), chance)).collect()
     }
 
     fn turns(&self, chance: &Chance) -> Value {
@@ -119,7 +119,7 @@ impl CorpusPerson {
             let clinician = n.is_multiple_of(2);
             let (speaker, from) =
                 if clinician { ("clinician", self.words.questions) } else { ("patient", self.words.answers) };
-            json!({"speaker": speaker, "text": self.say(chance.of(from), chance), "at_ms": n * 7_000})
+            json!({"speaker": speaker, "text": self.say(chance.pick(from), chance), "at_ms": n * 7_000})
         };
         (0..16 + chance.below(8)).map(turn).collect()
     }
@@ -180,7 +180,7 @@ pub fn life(org: OrgId, patient: PatientId, number: u64) -> Vec<u8> {
     let chance = Chance::new(3, number);
     let (year, day) = (2000 + (number / 365) % 26, 1 + number % 28);
     let said = format!("{day} {} {year}", ["March", "May", "June", "August"][chance.below(4) as usize]);
-    let mut lines: Vec<String> = (0..6).map(|_| chance.of(RECURRING).to_owned()).collect();
+    let mut lines: Vec<String> = (0..6).map(|_| chance.pick(RECURRING).to_owned()).collect();
     let mut n = number * ONCE.len() as u64;
     for sentence in ONCE {
         n += 1;

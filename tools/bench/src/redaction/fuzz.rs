@@ -159,7 +159,8 @@ fn leads_both_ways(text: &str, redacted: &Redacted) -> bool {
     for one in redacted.redactions() {
         let kept = text.get(read..one.source.start).zip(after.get(written..one.redacted.start));
         let same = kept.is_some_and(|(before, behind)| before == behind);
-        if !same || one.redacted.of(after) != one.replacement || text.get(one.source.start..one.source.end).is_none() {
+        if !same || one.redacted.slice(after) != one.replacement || text.get(one.source.start..one.source.end).is_none()
+        {
             return false;
         }
         (read, written) = (one.source.end, one.redacted.end);

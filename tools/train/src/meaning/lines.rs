@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn marks_and_listed_values_are_places_of_the_text() {
         let lines = read("a.es.txt", "# x\nVio a [[PERSON|Inés Ñ]] ayer.\n{\"lang\":\"en\",\"turns\":[{\"text\":\"I am Bo\"},{\"text\":\"Hi Bo\"}],\"pii\":[\"Bo\"]}\n").unwrap();
-        assert_eq!(lines[0].marked[0].of(&lines[0].text), "Inés Ñ");
+        assert_eq!(lines[0].marked[0].slice(&lines[0].text), "Inés Ñ");
         assert_eq!(lines[1].marked.len(), 2);
         assert!(read("a.txt", "[[PERSON|open").is_err());
     }

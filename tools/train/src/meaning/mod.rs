@@ -93,7 +93,7 @@ impl Report {
                 line: line.id.clone(),
                 harm,
                 kind: entity.kind.code(),
-                mention: entity.span.of(&line.text).to_owned(),
+                mention: entity.span.slice(&line.text).to_owned(),
                 before: line.text.clone(),
                 after: after.to_owned(),
             });
@@ -110,7 +110,7 @@ pub fn compare(redactor: &Redactor, extractor: &Extractor, lines: &[Line]) -> Re
     let mut report = Report::default();
     for line in lines {
         let document = Document::plain(line.text.clone(), line.language);
-        let before = extractor.extract(&ExtractionInput::of(&document));
+        let before = extractor.extract(&ExtractionInput::new(&document));
         let redacted = redactor.redact(&document, &KnownPeople::default(), &key)?;
         report.lines += 1;
         report.findings += before.entities.len();
@@ -118,8 +118,8 @@ pub fn compare(redactor: &Redactor, extractor: &Extractor, lines: &[Line]) -> Re
             continue;
         }
         report.touched += 1;
-        let after = extractor.extract(&ExtractionInput::of(redacted.document()));
-        let ideal = extractor.extract(&ExtractionInput::of(&marked_alone(line, &redacted)));
+        let after = extractor.extract(&ExtractionInput::new(redacted.document()));
+        let ideal = extractor.extract(&ExtractionInput::new(&marked_alone(line, &redacted)));
         hold(line, &before, (&redacted, &after, &ideal), &mut report);
     }
     Ok(report)

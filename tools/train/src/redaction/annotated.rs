@@ -191,7 +191,7 @@ mod tests {
         let line = AnnotatedLine::read("Saw [[PERSON|Dr. Ito]], MRN [[ID|33-1]].", Language::English).unwrap();
         let example = line.example();
         assert_eq!(example.text, "Saw Dr. Ito, MRN 33-1.");
-        let values: Vec<_> = example.spans.iter().map(|(span, label)| (span.of(&example.text), *label)).collect();
+        let values: Vec<_> = example.spans.iter().map(|(span, label)| (span.slice(&example.text), *label)).collect();
         assert_eq!(values, [("Ito", label::PERSON), ("33-1", label::NUMBER)]);
         assert!(AnnotatedLine::read("[[PERSON|Ito", Language::English).is_none());
         assert!(AnnotatedLine::read("[[SPECIES|Ito]]", Language::English).is_none());
@@ -205,7 +205,7 @@ mod tests {
         let line = AnnotatedLine::read(text, Language::English).unwrap();
         for _ in 0..50 {
             let example = line.exchanged(&names, &mut random);
-            let value = |at: usize| example.spans[at].0.of(&example.text);
+            let value = |at: usize| example.spans[at].0.slice(&example.text);
             assert!(example.text.starts_with("Dr. ") && value(0).to_uppercase() == value(0), "{}", value(0));
             assert!(value(0).ends_with('.') && value(0).contains(", "), "{}", value(0));
             assert!(value(1).ends_with(" Hospital"));

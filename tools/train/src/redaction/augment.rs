@@ -84,6 +84,6 @@ mod tests {
         let example =
             TaggerExample { text, language: Language::Spanish, spans, marked: AnnotationScope::Names, group: 0 };
         let changed = changed(&example, &[Change::Spoken, Change::NoAccents]);
-        assert_eq!((changed.text.as_str(), changed.spans[0].0.of(&changed.text)), ("es jose no", "jose"));
+        assert_eq!((changed.text.as_str(), changed.spans[0].0.slice(&changed.text)), ("es jose no", "jose"));
     }
 }

@@ -62,7 +62,7 @@ pub fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<Tagge
         let mut spans = Vec::with_capacity(line.spans.len());
         for gold in &line.spans {
             let span = places.span_to_bytes(gold.start, gold.end).ok_or(number + 1)?;
-            if let Some(kind) = kind(&gold.label, span.of(&line.text)) {
+            if let Some(kind) = kind(&gold.label, span.slice(&line.text)) {
                 spans.push((span, kind));
             }
         }

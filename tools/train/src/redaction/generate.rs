@@ -172,7 +172,7 @@ mod tests {
         let generator = Generator::new(&files("<Toma|Tomaba> {drug} desde que vio a {full}.")).unwrap();
         let example = &generator.examples(1, &mut Random::new(3))[0];
         let (span, label) = example.spans[0];
-        assert!(example.text.ends_with(&format!("{}.", span.of(&example.text))) && label == "PERSON");
+        assert!(example.text.ends_with(&format!("{}.", span.slice(&example.text))) && label == "PERSON");
         assert_eq!(example.spans.len(), 1);
     }
 

@@ -104,7 +104,7 @@ impl HoldoutScore {
 /// A tagger of models that training just made.
 fn tagger(model: &'static [u8], verifier: Option<&'static [u8]>) -> Tagger {
     let verifier = verifier.map(|verifier| Verifier::read(verifier).expect("written a moment ago, in this format"));
-    Tagger::of(CrfModel::read(model).expect("written a moment ago, in this format"), verifier)
+    Tagger::new(CrfModel::read(model).expect("written a moment ago, in this format"), verifier)
 }
 
 /// What a model finds in examples that it had not learned from.

@@ -27,7 +27,7 @@ pub fn held_out(model: Vec<u8>, lines: &[TrainingLine]) -> Option<Vec<HeldOutSco
         let mut at = HeldOutScore { shift, right: 0, risks: 0, wrong: 0 };
         for line in lines {
             let document = Document::plain(line.text.clone(), line.language);
-            let found = extractor.extract(&ExtractionInput::of(&document)).risk.iter().any(Risk::is_own);
+            let found = extractor.extract(&ExtractionInput::new(&document)).risk.iter().any(Risk::is_own);
             at.risks += usize::from(line.class.is_some());
             at.right += usize::from(found && line.class.is_some());
             at.wrong += usize::from(found && line.class.is_none());

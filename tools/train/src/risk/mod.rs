@@ -107,7 +107,11 @@ struct TrainingSample {
 }
 
 impl TrainingSample {
-    fn of<'a>(sentences: impl Iterator<Item = &'a TrainingSentence>, class: usize, hide_rules: bool) -> Self {
+    fn from_sentences<'a>(
+        sentences: impl Iterator<Item = &'a TrainingSentence>,
+        class: usize,
+        hide_rules: bool,
+    ) -> Self {
         let (mut features, mut alone) = (Vec::new(), Vec::new());
         for sentence in sentences {
             features.extend_from_slice(&sentence.features);
@@ -157,17 +161,17 @@ fn table(samples: &[TrainingSample]) -> HashMap<u64, (u32, f32)> {
 
 fn sample(extractor: &Extractor, line: &TrainingLine, random: &mut Random) -> Option<TrainingSample> {
     let document = Document::plain(line.text.clone(), line.language);
-    let sentences = extractor.training_sentences(&ExtractionInput::of(&document));
+    let sentences = extractor.training_sentences(&ExtractionInput::new(&document));
     let hide_rules = line.tuned && random.chance(WITHOUT_RULES);
     let class = line.class.map_or(NONE, column);
     let said = sentences.iter().filter(|sentence| !sentence.asked);
-    (said.clone().count() > 0).then(|| TrainingSample::of(said, class, hide_rules))
+    (said.clone().count() > 0).then(|| TrainingSample::from_sentences(said, class, hide_rules))
 }
 
 /// Cuts an ordinary document into runs of one to three sentences of one speaker; where the rules find risk, it is not
 /// ordinary.
 fn windows(extractor: &Extractor, document: &Document, random: &mut Random, out: &mut Vec<TrainingSample>) {
-    let sentences = extractor.training_sentences(&ExtractionInput::of(document));
+    let sentences = extractor.training_sentences(&ExtractionInput::new(document));
     let mut at = 0;
     while at < sentences.len() {
         let most = [1, 1, 1, 2, WINDOW][random.below(5)];
@@ -176,7 +180,7 @@ fn windows(extractor: &Extractor, document: &Document, random: &mut Random, out:
         let run = &sentences[at..at + length];
         at += length;
         if !run.iter().any(|sentence| sentence.asked || sentence.rule_hits.own || sentence.rule_hits.others) {
-            out.push(TrainingSample::of(run.iter(), NONE, false));
+            out.push(TrainingSample::from_sentences(run.iter(), NONE, false));
         }
     }
 }

@@ -20,7 +20,7 @@ fn any_finding() -> impl Strategy<Value = Assertion> {
             Assertion {
                 source: Uuid::from_u128(source),
                 details,
-                polarity: Polarity::of(negated),
+                polarity: Polarity::from_negated(negated),
                 never: negated && dose != 1,
                 ending,
                 set_by,

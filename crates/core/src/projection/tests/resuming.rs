@@ -90,7 +90,7 @@ fn assertion(n: usize, at: DateTime<Utc>, said: &StatedEntry) -> Assertion {
     let class = match (set_by, source_type) {
         (SetBy::Agent, SourceType::Consolidation) => Class::Pattern,
         (SetBy::Agent, _) => Class::Inference,
-        _ => Class::of_finding(said.entity),
+        _ => Class::from_finding(said.entity),
     };
     Assertion {
         id: FindingId(derive("finding", &[&number])),
@@ -103,7 +103,7 @@ fn assertion(n: usize, at: DateTime<Utc>, said: &StatedEntry) -> Assertion {
         live: !said.retired,
         attribute: [said.attribute; 32],
         class,
-        polarity: Polarity::of(said.denied),
+        polarity: Polarity::from_negated(said.denied),
         details: Details { dose: said.mg.map(|mg| format!("{mg} mg")), ..Details::default() },
         ending: said.ending,
         past: said.past,

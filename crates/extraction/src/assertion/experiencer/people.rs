@@ -54,7 +54,7 @@ impl PersonWords {
                 if reading.word(hit.words.start) == "son" && !is_english_son(reading, hit.words.start, words) {
                     continue;
                 }
-                let source = reading.source(&hit.words).of(reading.text);
+                let source = reading.source(&hit.words).slice(reading.text);
                 // "TIA" is no aunt, and without its accent "papa" is a potato.
                 if source == "TIA" || matches!(reading.word(hit.words.start), "mama" | "papa") && source.is_ascii() {
                     continue;
@@ -159,7 +159,7 @@ pub(super) fn is_self(reading: &TokenizedText<'_>, word: usize) -> bool {
     }
     match reading.word(word) {
         "i" | "yo" | "she" | "he" | "ella" | "patient" | "paciente" | "pt" | "pte" => true,
-        "el" => reading.source(&(word..word + 1)).of(reading.text).to_lowercase() == "él",
+        "el" => reading.source(&(word..word + 1)).slice(reading.text).to_lowercase() == "él",
         _ => false,
     }
 }

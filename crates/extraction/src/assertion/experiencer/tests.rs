@@ -10,7 +10,7 @@ static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
 /// Of whom a sentence says something that it says once: with the patient where `own` says so, and whether it is denied.
 fn found(text: &str, value: &str) -> (bool, bool) {
     let document = Document::plain(text, Language::Unknown);
-    let all = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    let all = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
     let is = |kind| !matches!(kind, EntityType::Relationship | EntityType::Event);
     let entity = all.iter().find(|entity| is(entity.kind) && entity.value == value);
     let context = entity.unwrap_or_else(|| panic!("{value}: {text}: {all:?}")).context;
@@ -102,7 +102,7 @@ fn illnesses_of_people_at_work_are_not_the_patients() {
         ["Trabaja con niños con autismo.", "Teaches children with dyslexia.", "Works with adults with dementia."]
     {
         let document = Document::plain(text, Language::Unknown);
-        let all = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+        let all = EXTRACTOR.extract(&ExtractionInput::new(&document)).entities;
         assert!(all.iter().all(|entity| entity.kind != EntityType::Condition), "{text}: {all:?}");
     }
 }

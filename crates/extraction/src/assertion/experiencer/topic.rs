@@ -93,7 +93,7 @@ impl PersonSentence<'_, '_> {
         };
         let other = topics.patient_is_she.is_some_and(|patient| patient != is_she);
         let named = at > self.sentence.words.start && {
-            let source = self.reading.words[at - 1].source.of(self.reading.text);
+            let source = self.reading.words[at - 1].source.slice(self.reading.text);
             source == "]" || source.starts_with(char::is_uppercase) && self.pronoun(at - 1).is_none()
         };
         (other && named).then(|| self.scope_of(CueCategory::Family, is_she, at + 1, &(at..at + 1)))

@@ -139,7 +139,7 @@ impl ScopeSentence<'_, '_> {
 
     /// "Sí" with its accent, and "yes": the words after it are affirmed.
     fn affirms(&self, word: usize) -> bool {
-        let source = self.reading.words[word].source.of(self.reading.text);
+        let source = self.reading.words[word].source.slice(self.reading.text);
         let says = self.reading.word(word) == "yes" || matches!(source, "sí" | "Sí" | "SÍ");
         says && word + 1 < self.words.end && !self.reading.words[word + 1].punctuation
     }

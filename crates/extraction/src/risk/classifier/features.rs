@@ -25,8 +25,8 @@ const BEGINNING: usize = 4;
 const LONGEST: usize = 30;
 
 /// Marks where a sentence begins and how it ends.
-const EDGE: u64 = hash::of(b".");
-const ASKED: u64 = hash::of(b"?");
+const EDGE: u64 = hash::hash_bytes(b".");
+const ASKED: u64 = hash::hash_bytes(b"?");
 
 /// The results of the rules for a sentence, as features: they know denials and other people better than words do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,9 +54,9 @@ pub(crate) fn is_number(word: &str) -> bool {
 /// A word as it is looked up: numbers are alike, but years and other long ones apart from amounts.
 pub(crate) fn word_hash(word: &str) -> u64 {
     match (is_number(word), word.len()) {
-        (true, 4) => hash::of(b"##"),
-        (true, _) => hash::of(b"#"),
-        (false, _) => hash::of(word.as_bytes()),
+        (true, 4) => hash::hash_bytes(b"##"),
+        (true, _) => hash::hash_bytes(b"#"),
+        (false, _) => hash::hash_bytes(word.as_bytes()),
     }
 }
 
@@ -108,9 +108,9 @@ impl FeatureHashes {
     }
 
     /// A word of a reading, with the hash of the whole.
-    fn of(word: &str, whole: u64) -> Self {
+    fn from_word(word: &str, whole: u64) -> Self {
         let short = is_number(word) || word.len() <= BEGINNING;
-        let beginning = if short { whole } else { hash::of(&word.as_bytes()[..BEGINNING]) };
+        let beginning = if short { whole } else { hash::hash_bytes(&word.as_bytes()[..BEGINNING]) };
         Self { whole, beginning }
     }
 }
@@ -145,7 +145,7 @@ pub(crate) fn marked(
 ) -> Vec<FeatureHashes> {
     let mut marked = Vec::with_capacity(words.len() + 2);
     marked.push(FeatureHashes::mark(EDGE));
-    marked.extend(words.iter().map(|(word, hash)| FeatureHashes::of(reading.word(*word), *hash)));
+    marked.extend(words.iter().map(|(word, hash)| FeatureHashes::from_word(reading.word(*word), *hash)));
     marked.push(FeatureHashes::mark(if sentence.question { ASKED } else { EDGE }));
     marked
 }
@@ -168,7 +168,8 @@ mod tests {
     use super::*;
 
     fn near(words: &[&str]) -> Vec<u64> {
-        let words: Vec<FeatureHashes> = words.iter().map(|word| FeatureHashes::of(word, word_hash(word))).collect();
+        let words: Vec<FeatureHashes> =
+            words.iter().map(|word| FeatureHashes::from_word(word, word_hash(word))).collect();
         let mut seen = Vec::new();
         of_neighbours(&words, |feature| seen.push(feature));
         seen

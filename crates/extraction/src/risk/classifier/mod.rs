@@ -233,7 +233,7 @@ impl std::hash::Hasher for IdentityHasher {
         self.0
     }
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = anamnesis_linear_model::hash::of(bytes);
+        self.0 = anamnesis_linear_model::hash::hash_bytes(bytes);
     }
     fn write_u64(&mut self, hash: u64) {
         self.0 = hash;
@@ -252,7 +252,7 @@ mod tests {
     }
 
     fn learned(document: &Document) -> Vec<Risk> {
-        let found = Extractor::shared().extract(&ExtractionInput::of(document)).risk;
+        let found = Extractor::shared().extract(&ExtractionInput::new(document)).risk;
         found.into_iter().filter(|risk| risk.learned.is_some()).collect()
     }
 
@@ -260,7 +260,7 @@ mod tests {
     fn where_the_rules_find_a_risk_their_finding_holds() {
         let document = Document::plain("I want to kill myself.", Language::English);
         assert_eq!(learned(&document), []);
-        assert!(Extractor::shared().extract(&ExtractionInput::of(&document)).risk.iter().any(Risk::is_own));
+        assert!(Extractor::shared().extract(&ExtractionInput::new(&document)).risk.iter().any(Risk::is_own));
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
         let hint = "I have sorted my papers and nobody will have to look after me once I am under the train.";
         let text = format!("My knee is better. {hint} The new tablets taste of mint.");
         let found = learned(&Document::plain(text.clone(), Language::English));
-        assert_eq!(found.iter().map(|risk| risk.span.of(&text)).collect::<Vec<_>>(), [hint]);
+        assert_eq!(found.iter().map(|risk| risk.span.slice(&text)).collect::<Vec<_>>(), [hint]);
     }
 
     #[test]

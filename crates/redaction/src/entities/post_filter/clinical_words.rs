@@ -42,7 +42,7 @@ static WORDS: LazyLock<WordHashes> = LazyLock::new(|| {
     let lines = LISTS.iter().flat_map(|list| list.lines()).filter(|line| !line.starts_with('#'));
     let phrases = lines.filter_map(|line| line.rsplit('\t').next()).flat_map(|column| column.split(" | "));
     let words = phrases.flat_map(expand).filter(|word| word.len() >= LEAST && is_one_word(word) && !is_name(word));
-    words.map(|word| hash::of(word.as_bytes())).collect()
+    words.map(|word| hash::hash_bytes(word.as_bytes())).collect()
 });
 
 static MEASURES: LazyLock<WordHashes> = LazyLock::new(|| {
@@ -52,7 +52,7 @@ static MEASURES: LazyLock<WordHashes> = LazyLock::new(|| {
         .flat_map(expand)
         .flat_map(|phrase| phrase.split(' ').filter(|word| is_one_word(word)).map(str::to_owned).collect::<Vec<_>>());
     let kept = words.filter(|word| word.len() >= SHORT && !is_name(word) && !is_of_grammar(word));
-    kept.map(|word| hash::of(word.as_bytes())).collect()
+    kept.map(|word| hash::hash_bytes(word.as_bytes())).collect()
 });
 
 fn is_one_word(word: &str) -> bool {
@@ -75,12 +75,12 @@ fn is_name(word: &str) -> bool {
 
 /// A disease, symptom or operation in one word that is no name of people or places.
 pub(crate) fn is_word(lower: &str) -> bool {
-    lower.len() >= LEAST && WORDS.contains(&hash::of(lower.as_bytes()))
+    lower.len() >= LEAST && WORDS.contains(&hash::hash_bytes(lower.as_bytes()))
 }
 
 /// A word of a measure's name: "phq", "hto", "glucom".
 pub(crate) fn is_measure(lower: &str) -> bool {
-    MEASURES.contains(&hash::of(lower.as_bytes()))
+    MEASURES.contains(&hash::hash_bytes(lower.as_bytes()))
 }
 
 /// A phrase with its braces expanded: "{a,b}c" is "ac" and "bc".

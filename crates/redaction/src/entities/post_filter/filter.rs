@@ -67,11 +67,11 @@ fn holds_number(context: &DocumentContext<'_>, one: &PiiFinding) -> bool {
     let grouped = |part: &str| part.bytes().filter(u8::is_ascii_digit).count() >= IDENTIFIER_DIGITS;
     let pieces = |text: &str| text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).any(grouped);
     if matches!(one.label, label::ADDRESS | label::MEDICAL_RECORD | label::NUMBER | label::PHONE)
-        && pieces(one.span.of(&context.view.plain))
+        && pieces(one.span.slice(&context.view.plain))
     {
         return true;
     }
-    one.span.of(&context.view.plain).as_bytes().split(|byte| !byte.is_ascii_digit()).any(long)
+    one.span.slice(&context.view.plain).as_bytes().split(|byte| !byte.is_ascii_digit()).any(long)
 }
 
 /// The tokens under a span.
@@ -155,7 +155,7 @@ fn is_grade_letter(context: &DocumentContext<'_>, at: usize) -> bool {
 
 /// "two thousand eight", "dos mil doce" as the number of a record: the model knows numbers, and not what they count.
 fn is_spoken_year(context: &DocumentContext<'_>, one: &PiiFinding) -> bool {
-    let text = one.span.of(&context.view.lower);
+    let text = one.span.slice(&context.view.lower);
     let said = ["two thousand ", "nineteen ", "twenty twenty", "dos mil ", "mil novecientos "];
     one.label == label::MEDICAL_RECORD
         && one.is_learned()
@@ -203,7 +203,7 @@ fn is_no_data(context: &DocumentContext<'_>, one: &PiiFinding) -> bool {
     }
     // "RR 15 SpO2 95 RA GCS 14": two measures at least, for "HR5 2TG" is a place in Hereford.
     if learned && one.label == label::POSTAL_CODE {
-        let apart = !one.span.of(&context.view.plain).contains("  ") && end - first > 2;
+        let apart = !one.span.slice(&context.view.plain).contains("  ") && end - first > 2;
         return is_clock(context, (first, end))
             || apart && holds_a_reading(context, (first, end)) && counts_measures(context, (first, end)) > 1;
     }

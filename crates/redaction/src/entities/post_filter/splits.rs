@@ -23,7 +23,7 @@ pub(super) fn apart(context: &DocumentContext<'_>, one: &mut PiiFinding) -> Vec<
         label::ORGANIZATION | label::LOCATION | label::EMAIL => one.is_learned(),
         _ => false,
     };
-    if !cut || one.span.of(&context.view.plain).contains(['@', '_']) {
+    if !cut || one.span.slice(&context.view.plain).contains(['@', '_']) {
         return Vec::new();
     }
     let first = context.tokens.partition_point(|token| token.span.end <= one.span.start);

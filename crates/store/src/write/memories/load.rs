@@ -184,7 +184,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, FindingText), St
         past: entity == EntityType::Condition && temporality == Temporality::Historical,
         blanket: row.bool(of::BLANKET)?,
         never: words.never,
-        polarity: Polarity::of(row.bool(of::NEGATED)?),
+        polarity: Polarity::from_negated(row.bool(of::NEGATED)?),
         experiencer: code(row, of::EXPERIENCER, Experiencer::from_code)?,
         extraction_confidence: row.f64(of::EXTRACTION_CONFIDENCE)?,
         initial_confidence: row.f64(of::INITIAL_CONFIDENCE)?,

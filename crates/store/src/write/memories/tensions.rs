@@ -57,7 +57,7 @@ struct StatementComparison<'s> {
 impl<'s> StatementComparison<'s> {
     /// Pairs of unchanged statements are stored already. Exceptions: another statement may now be among the newest, or
     /// several memories were read from one sentence.
-    fn of(scope: Scope, stated: &'s [ActiveStatement], changed: Vec<&ChangedMemory<'_>>, moved: bool) -> Self {
+    fn build(scope: Scope, stated: &'s [ActiveStatement], changed: Vec<&ChangedMemory<'_>>, moved: bool) -> Self {
         let active = |c: &&&ChangedMemory<'_>| c.folded.state == State::Active;
         // After a checkpoint a memory has its first words and its time; after a full projection both may have changed.
         let changed_place = |c: &&ChangedMemory<'_>| c.was.is_some() && !(c.is_resumed() && active(&c));
@@ -99,7 +99,7 @@ impl BatchWriter<'_> {
             let stated = stated.get(&scope).map(Vec::as_slice).unwrap_or_default();
             let moved = gone.iter().any(|(of, _)| *of == scope);
             let own = soft.iter().filter(|c| c.scope == scope).copied();
-            comparisons.push(StatementComparison::of(scope, stated, own.collect(), moved));
+            comparisons.push(StatementComparison::build(scope, stated, own.collect(), moved));
         }
         self.forget_tensions(&comparisons).await?;
         let mut rows = Vec::new();
@@ -236,9 +236,9 @@ fn pairs<'s>(
     let read = |one: &'s ActiveStatement| {
         (
             one,
-            ParsedStatement::of(ContradictionClaim {
+            ParsedStatement::parse(ContradictionClaim {
                 experiencer: Some(one.experiencer),
-                ..ContradictionClaim::of(&one.text)
+                ..ContradictionClaim::from_text(&one.text)
             }),
         )
     };

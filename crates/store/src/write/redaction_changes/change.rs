@@ -57,7 +57,7 @@ impl TextChange {
     pub(crate) fn clean(&self, text: &str) -> String {
         let mut cleaned = text.to_owned();
         for (from, to) in &self.moves {
-            let (value, replacement) = (from.of(&self.before), to.of(&self.content.text));
+            let (value, replacement) = (from.slice(&self.before), to.slice(&self.content.text));
             for value in [value.to_owned(), value.to_lowercase()] {
                 cleaned = replaced(&cleaned, &value, replacement);
             }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn change() -> TextChange {
-        let content = DocumentContent::of("Con [PERSON] y [PERSON_1A2B].");
+        let content = DocumentContent::from_text("Con [PERSON] y [PERSON_1A2B].");
         let before = "Con Yeray y [PERSON_1A2B].".to_owned();
         let moves = vec![(Span::new(4, 9), Span::new(4, 12))];
         TextChange { before, content, language: Language::Spanish, moves }

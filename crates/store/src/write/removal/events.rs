@@ -26,7 +26,7 @@ impl BatchWriter<'_> {
         vanished: &BTreeSet<Uuid>,
     ) -> Result<(), StoreError> {
         let mut taken = Vec::new();
-        for row in self.of(&sql::OF_PATIENT, scope).await? {
+        for row in self.patient_rows(&sql::OF_PATIENT, scope).await? {
             let id = row.uuid(sql::of_patient::ID)?;
             let sealed = row.blob(sql::of_patient::BODY_SEALED)?;
             let body: Value = open_record(self.keys_of(scope)?, body_cell(id), &sealed)?;

@@ -108,7 +108,7 @@ impl BatchWriter<'_> {
         let concept = anamnesis_text::fold(&words.concept);
         let accounts = self.accounts_of(scope).await?;
         let mut formed = Removal::default();
-        for row in self.of(&of_patient::FINDINGS, scope).await? {
+        for row in self.patient_rows(&of_patient::FINDINGS, scope).await? {
             let (id, source) = (row.uuid(of_patient::findings::ID)?, row.uuid(of_patient::findings::SOURCE_ID)?);
             if row.text(of_patient::findings::CLASS)? != "pattern" {
                 continue;
@@ -157,7 +157,7 @@ impl BatchWriter<'_> {
             _ => Language::Unknown,
         };
         Ok(blanked(&before, &spans).map(|(content, spans)| {
-            said.extend(spans.iter().map(|span| span.of(&before.text).to_owned()));
+            said.extend(spans.iter().map(|span| span.slice(&before.text).to_owned()));
             let moves = spans.into_iter().map(|span| (span, span)).collect();
             let change = TextChange { before: before.text, content, language, moves };
             ReRedactedDocument {
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn words_go_and_every_other_place_stays_where_it_is() {
-        let content = DocumentContent::of("Toma sertralina. Niño sano. Duerme.");
+        let content = DocumentContent::from_text("Toma sertralina. Niño sano. Duerme.");
         let niño = content.text.find("Niño").unwrap();
         let spans = [Span::new(0, 16), Span::new(5, 16), Span::new(niño, niño + 5)];
         let (after, places) = blanked(&content, &spans).unwrap();
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn places_that_are_not_in_the_text_change_nothing() {
-        let content = DocumentContent::of("Niño");
+        let content = DocumentContent::from_text("Niño");
         assert_eq!(blanked(&content, &[Span::new(0, 3), Span::new(2, 90), Span::new(1, 1)]), None);
     }
 }

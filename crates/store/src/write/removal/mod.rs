@@ -87,7 +87,7 @@ impl BatchWriter<'_> {
         for scope in scopes {
             let Some(course) = courses.get(&scope.patient().0).filter(|course| course.ever(true)) else { continue };
             let within = |at: DateTime<Utc>| course.at(at).unwrap_or(false);
-            let held = self.of(&sql::HOLDS, *scope).await?;
+            let held = self.patient_rows(&sql::HOLDS, *scope).await?;
             let held = held.iter().map(|row| row.opt_uuid(sql::holds::DOCUMENT_ID));
             let held = held.collect::<Result<BTreeSet<_>, _>>()?;
             if held.contains(&None) {
@@ -130,13 +130,13 @@ impl BatchWriter<'_> {
         Ok(counts)
     }
 
-    async fn of(&mut self, sql: &Sql, scope: Scope) -> Result<Vec<Row>, StoreError> {
+    async fn patient_rows(&mut self, sql: &Sql, scope: Scope) -> Result<Vec<Row>, StoreError> {
         Ok(self.tx.fetch_all(sql, vec![scope.org().0.into(), scope.patient().0.into()]).await?)
     }
 
     /// Accounts that jobs wrote, by the id of their documents.
     async fn accounts_of(&mut self, scope: Scope) -> Result<BTreeSet<Uuid>, StoreError> {
-        let rows = self.of(&sql::ACCOUNTS, scope).await?;
+        let rows = self.patient_rows(&sql::ACCOUNTS, scope).await?;
         Ok(rows.iter().map(|row| row.uuid(sql::accounts::ID)).collect::<Result<_, _>>()?)
     }
 
@@ -175,7 +175,7 @@ impl BatchWriter<'_> {
             said.iter().any(is_there)
         };
         let mut records = Vec::new();
-        for row in self.of(&sql::IMPORTED_RECORDS, scope).await? {
+        for row in self.patient_rows(&sql::IMPORTED_RECORDS, scope).await? {
             let id = row.uuid(sql::imported_records::ID)?;
             let sealed = row.blob(sql::imported_records::RECORD_SEALED)?;
             let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &sealed)?;
@@ -186,7 +186,7 @@ impl BatchWriter<'_> {
         }
         self.delete(&sql::DELETE_IMPORTED_RECORDS, scope, records).await?;
         let mut preferences = Vec::new();
-        for row in self.of(&sql::PREFERENCES, scope).await? {
+        for row in self.patient_rows(&sql::PREFERENCES, scope).await? {
             let key: [u8; 32] = row.bytes(sql::preferences::KEY_HASH)?;
             let cell = preference_cell(&key, "value");
             if says(&open_text(self.keys_of(scope)?, cell, &row.blob(sql::preferences::VALUE_SEALED)?)?) {
@@ -207,7 +207,7 @@ impl BatchWriter<'_> {
         within: &impl Fn(DateTime<Utc>) -> bool,
     ) -> Result<(), StoreError> {
         let mut gone = Vec::new();
-        for row in self.of(&sql::IMPORTED_RECORDS, scope).await? {
+        for row in self.patient_rows(&sql::IMPORTED_RECORDS, scope).await? {
             let id = row.uuid(sql::imported_records::ID)?;
             let sealed = row.blob(sql::imported_records::RECORD_SEALED)?;
             let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &sealed)?;
@@ -229,7 +229,7 @@ impl BatchWriter<'_> {
         let accounts = self.accounts_of(scope).await?;
         let mut kept: BTreeMap<Uuid, u32> = BTreeMap::new();
         let mut retired: BTreeSet<Uuid> = BTreeSet::new();
-        for row in self.of(&sql::DOCUMENTS, scope).await? {
+        for row in self.patient_rows(&sql::DOCUMENTS, scope).await? {
             let id = row.uuid(sql::documents::DOCUMENT_ID)?;
             let revision = u32::try_from(row.i64(sql::documents::REVISION)?).map_err(|_| StoreError::Shape)?;
             if accounts.contains(&id) || held.contains(&Some(id)) {
@@ -244,12 +244,12 @@ impl BatchWriter<'_> {
             }
         }
         gone.revived = kept.into_iter().filter(|(id, _)| retired.contains(id)).collect();
-        for row in self.of(&sql::PROFILE_STATEMENTS, scope).await? {
+        for row in self.patient_rows(&sql::PROFILE_STATEMENTS, scope).await? {
             let id = row.uuid(sql::profile_statements::ID)?;
             gone.messages.extend(which.within(row.time(sql::profile_statements::STATED_AT)?).then_some(id));
         }
         let raws: BTreeSet<Uuid> = gone.documents.iter().map(|(id, revision)| raw_id(scope, *id, *revision)).collect();
-        for row in self.of(&sql::FINDINGS, scope).await? {
+        for row in self.patient_rows(&sql::FINDINGS, scope).await? {
             let (id, source) = (row.uuid(of::ID)?, row.uuid(of::SOURCE_ID)?);
             let revision = u32::try_from(row.i64(of::REVISION)?).map_err(|_| StoreError::Shape)?;
             let is_reading = row.text(of::SET_BY)? == "device"
@@ -303,7 +303,7 @@ impl BatchWriter<'_> {
 
     /// Memories with their groups.
     async fn memories_of(&mut self, scope: Scope) -> Result<BTreeMap<Uuid, [u8; 32]>, StoreError> {
-        let rows = self.of(&sql::MEMORIES, scope).await?;
+        let rows = self.patient_rows(&sql::MEMORIES, scope).await?;
         rows.iter().map(|row| Ok((row.uuid(sql::memories::ID)?, row.bytes(sql::memories::GROUP_HASH)?))).collect()
     }
 
@@ -315,7 +315,7 @@ impl BatchWriter<'_> {
         memories: &BTreeMap<Uuid, [u8; 32]>,
     ) -> Result<(), StoreError> {
         let (mut messages, mut spoken): (Vec<Vec<u8>>, Vec<[u8; 32]>) = Default::default();
-        for row in self.of(&sql::INBOX, scope).await? {
+        for row in self.patient_rows(&sql::INBOX, scope).await? {
             let message: [u8; 32] = row.bytes(sql::inbox::MESSAGE_HASH)?;
             let words = derive("spoken", &[&message]);
             if gone.documents.contains(&(words, 1)) {
@@ -331,7 +331,7 @@ impl BatchWriter<'_> {
             self.tx.execute(&sql::DELETE_INBOX, args).await?;
         }
         let mut acts = Vec::new();
-        for row in self.of(&sql::ACTS, scope).await? {
+        for row in self.patient_rows(&sql::ACTS, scope).await? {
             let (id, memory) = (row.uuid(sql::acts::ID)?, row.uuid(sql::acts::MEMORY_ID)?);
             if spoken.iter().any(|message| derive("act", &[message, memory.as_bytes()]) == id) {
                 acts.push(id);
@@ -396,7 +396,7 @@ impl BatchWriter<'_> {
             let (revised, ordinal) = (revision.to_be_bytes(), (n as u64).to_be_bytes());
             let own = derive("passage", &[org.as_bytes(), patient.as_bytes(), id.as_bytes(), &revised, &ordinal]);
             let mut terms: Vec<i64> =
-                stems(span.of(&document.text), language).iter().map(|stem| keys.term(stem)).collect();
+                stems(span.slice(&document.text), language).iter().map(|stem| keys.term(stem)).collect();
             terms.sort_unstable();
             let row = passage::Row {
                 patient_id: patient.into(),
@@ -406,7 +406,7 @@ impl BatchWriter<'_> {
                 ordinal: (n as i64).into(),
                 start_offset: (span.start as i64).into(),
                 end_offset: (span.end as i64).into(),
-                text_hash: keys.text_hash(span.of(&document.text)).into(),
+                text_hash: keys.text_hash(span.slice(&document.text)).into(),
                 terms: Arg::Ints(terms),
                 embedding_pending: true.into(),
                 missing_next_generation: false.into(),
