@@ -175,7 +175,7 @@ impl DemoReport<'_> {
         }
         let lineage = self.traced().await?.map(|(_, node)| node);
         Ok(
-            json!({"dispositions": counts(self.tally), "memories": memories, "lineage": lineage, "searches": searches, "nights": self.job_runs, "store": self.folder}),
+            json!({"dispositions": counts(self.tally), "memories": memories, "lineage": lineage, "searches": searches, "job_runs": self.job_runs, "nights": self.job_runs, "store": self.folder}),
         )
     }
 }

@@ -167,7 +167,9 @@ fn print(
     context: &Context,
 ) -> Result<Exit, CliError> {
     if context.format_or(OutputFormat::Table) == OutputFormat::Json {
-        output::json(&serde_json::json!({"nights": simulated_runs, "memories": memories}))?;
+        // `nights` is the name of version 0.2, until 0.4.
+        let answer = serde_json::json!({"job_runs": simulated_runs, "nights": simulated_runs, "memories": memories});
+        output::json(&answer)?;
         return Ok(Exit::Done);
     }
     if simulated_runs.is_empty() {

@@ -57,7 +57,7 @@ async fn a_simulation_reports_what_the_coming_runs_will_do_and_the_store_stays_a
     let before = fixture.digest().await;
     let (code, lines) = fixture.verb("2026-03-09T17:00:00Z", &["job", "simulate", "--to", "2026-03-12"]);
     assert_eq!(code, 0);
-    let job_runs = lines[0]["nights"].as_array().unwrap();
+    let job_runs = lines[0]["job_runs"].as_array().unwrap();
     let first = job_runs.iter().find(|run| run["job"] == "expiry").unwrap();
     assert_eq!((first["as_of"].as_str(), first["changed"].as_u64()), (Some("2026-03-10"), Some(10)));
     assert!(job_runs.iter().any(|run| run["job"] == "decay" && run["as_of"] == "2026-03-11"));
@@ -66,7 +66,7 @@ async fn a_simulation_reports_what_the_coming_runs_will_do_and_the_store_stays_a
     // Missed runs are part of the forecast: the first is the one of `job run --dry-run`.
     let late = "2026-03-12T17:00:00Z";
     let (_, lines) = fixture.verb(late, &["job", "simulate", "expiry", "--to", "2026-03-13"]);
-    let owed = &lines[0]["nights"][0];
+    let owed = &lines[0]["job_runs"][0];
     let (_, previews) = fixture.verb(late, &["job", "run", "expiry", "--dry-run"]);
     let preview = previews.iter().find(|line| line["changed"].as_u64() > Some(0)).unwrap();
     assert_eq!((&owed["as_of"], &owed["changed"]), (&preview["as_of"], &preview["changed"]));

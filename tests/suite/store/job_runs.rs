@@ -27,7 +27,7 @@ use crate::support::{
 };
 
 /// Ten days of job runs over the samples; the result, and how many memories were changed.
-async fn ten_nights(clinic: &Clinic, engine: TestEngine) -> (StoreDigest, u64) {
+async fn ten_days(clinic: &Clinic, engine: TestEngine) -> (StoreDigest, u64) {
     let place = StorePlace::on(engine).await;
     let pipeline = clinic.pipeline_at(&place.location()).await;
     feed(&pipeline, &samples(), 16).await;
@@ -49,9 +49,9 @@ async fn ten_nights(clinic: &Clinic, engine: TestEngine) -> (StoreDigest, u64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_days_of_job_runs_leave_the_same_memory_on_every_engine() {
     let clinic = Clinic::new().await;
-    let (expected, changed) = ten_nights(&clinic, TestEngine::File).await;
+    let (expected, changed) = ten_days(&clinic, TestEngine::File).await;
     assert!(changed > 0, "the job runs have something to do");
-    assert_eq!(ten_nights(&clinic, TestEngine::Postgres).await, (expected, changed));
+    assert_eq!(ten_days(&clinic, TestEngine::Postgres).await, (expected, changed));
 }
 
 on_every_engine!(

@@ -287,7 +287,7 @@ impl RiskRules {
         // patient is not denied by words far after it: "… and says the bruises will go away".
         let after = if found.own { DENIAL_AFTER } else { usize::MAX };
         let after =
-            if class != RiskClass::PlanOrMeans && denies_plan_after(doc.reading, found.words.end) { 0 } else { after };
+            if class != RiskClass::PlanOrMeans && denies_plan_after(doc.reading, found.core.end) { 0 } else { after };
         let reached = |words: &Range<usize>| doc.scopes.denied_within(doc.reading, words, found.words.end, after);
         // "Ya no sirvo, a veces le pido a Dios que me recoja": a denial before a wish does not deny the wish.
         let wish = found.sure && class == RiskClass::PassiveIdeation;

@@ -61,6 +61,8 @@ fn denials_idioms_and_other_people_are_not_risk() {
         "Her brother had a suicide attempt.",
         "Me corté el pelo ayer.",
         "Sin ideas de muerte ni ideación autolítica.",
+        "I don't want to go on a trip with them.",
+        "She does not want to go on insulin.",
     ] {
         assert_eq!(class(text), None, "{text}");
     }
@@ -88,6 +90,7 @@ fn who_died_has_no_thoughts_of_today() {
         "Desde que murió su hermano en septiembre piensa que no quiere seguir viviendo.",
         "Cuando falleció su madre empezó a decir que no quiere seguir viviendo.",
         "Since my brother died I don't want to go on living.",
+        "I do not want to go on.",
     ] {
         assert_eq!(class(text), Some(RiskClass::PassiveIdeation), "{text}");
     }
