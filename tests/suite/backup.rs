@@ -93,6 +93,8 @@ fn place(program: &Program, name: &str) -> String {
 async fn elsewhere(like: &Program) -> Program {
     let engine = if like.server.is_some() { TestEngine::Postgres } else { TestEngine::File };
     let new = Program::without_keys(engine, Program::provider_options()).await;
+    // Before its first start an embedded store is not there.
+    let _ = std::fs::remove_file(new.folder.path().join("store.db"));
     std::fs::copy(like.folder.path().join("keys.master"), new.folder.path().join("keys.master")).unwrap();
     new
 }

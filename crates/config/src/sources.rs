@@ -94,31 +94,46 @@ pub(crate) fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, &'static str> {
     std::fs::File::open(path).and_then(secrets::read_wiping).map_err(|_| "the file cannot be read")
 }
 
-/// Line and column, from 1, of a byte.
-fn position(text: &str, at: usize) -> (usize, usize) {
-    let before = &text.as_bytes()[..at.min(text.len())];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+/// Where the lines of a text begin, in bytes. Each key of a file has a line: counting it anew from the start of the text was
+/// a quarter of the time in which an unoptimised program starts.
+struct LineStarts(Vec<usize>);
+
+impl LineStarts {
+    fn scan(text: &str) -> Self {
+        Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
+    }
+
+    /// The line of a byte, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.0.partition_point(|start| *start <= at)
+    }
+
+    /// Line and column, from 1, of a byte.
+    fn position(&self, text: &str, at: usize) -> (usize, usize) {
+        let at = at.min(text.len());
+        let line = self.line(at);
+        (line, String::from_utf8_lossy(&text.as_bytes()[self.0[line - 1]..at]).chars().count() + 1)
+    }
 }
 
 /// A file's text, as far as it can be read, and every place where it cannot.
 pub(crate) fn parsed(text: &str, file: &Path) -> (ConfigNode, Vec<Syntax>) {
     let (table, errors) = DeTable::parse_recoverable(text);
+    let lines = LineStarts::scan(text);
     let errors = errors.iter().map(|error| {
-        let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+        let (line, column) = lines.position(text, error.span().map_or(0, |span| span.start));
         Syntax { line, column, what: error.message().replace('\n', ", ") }
     });
-    let source = Source { text, file };
-    let raw = source.table(table.get_ref(), Some(Shape::of_settings()), "");
-    let origin = ValueSource::File { file: file.to_owned(), line: 1 };
     let mut errors: Vec<Syntax> = errors.collect();
     errors.sort_by_key(|error| (error.line, error.column));
+    let source = Source { lines, file };
+    let raw = source.table(table.get_ref(), Some(Shape::of_settings()), "");
+    let origin = ValueSource::File { file: file.to_owned(), line: 1 };
     (ConfigNode { origin, raw }, errors)
 }
 
 struct Source<'a> {
-    text: &'a str,
+    lines: LineStarts,
     file: &'a Path,
 }
 
@@ -128,7 +143,7 @@ impl Source<'_> {
         let fields = table.iter().map(|(key, value)| {
             let name = name_in(section, key.get_ref().as_ref());
             let field = shape.and_then(Shape::fields).and_then(|fields| fields.get(name));
-            let (line, _) = position(self.text, key.span().start);
+            let line = self.lines.line(key.span().start);
             let hidden = field.is_none_or(|field| field.secret);
             let raw = if hidden {
                 hidden_of(value.get_ref())
@@ -160,7 +175,7 @@ impl Source<'_> {
                     items
                         .iter()
                         .map(|item| {
-                            let (line, _) = position(self.text, item.span().start);
+                            let line = self.lines.line(item.span().start);
                             let origin = ValueSource::File { file: self.file.to_owned(), line };
                             ConfigNode { origin, raw: self.value(item, shape, path) }
                         })

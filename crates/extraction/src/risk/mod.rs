@@ -286,9 +286,9 @@ impl RiskRules {
         // A plan is denied only where its own first words are; anything else also where its core is. An act of the
         // patient is not denied by words far after it: "… and says the bruises will go away".
         let after = if found.own { DENIAL_AFTER } else { usize::MAX };
-        let after =
-            if class != RiskClass::PlanOrMeans && denies_plan_after(doc.reading, found.core.end) { 0 } else { after };
-        let reached = |words: &Range<usize>| doc.scopes.denied_within(doc.reading, words, found.words.end, after);
+        let plan_denied = class != RiskClass::PlanOrMeans && denies_plan_after(doc.reading, found.core.end);
+        let (end, after) = if plan_denied { (found.core.end, 0) } else { (found.words.end, after) };
+        let reached = |words: &Range<usize>| doc.scopes.denied_within(doc.reading, words, end, after);
         // "Ya no sirvo, a veces le pido a Dios que me recoja": a denial before a wish does not deny the wish.
         let wish = found.sure && class == RiskClass::PassiveIdeation;
         let negated = if wish {

@@ -94,7 +94,7 @@ fn who_died_has_no_thoughts_of_today() {
     ] {
         assert_eq!(class(text), Some(RiskClass::PassiveIdeation), "{text}");
     }
-    assert_eq!(class("Su hermano dice que no quiere seguir viviendo."), None);
+    assert_eq!(class("Mi hermano dice que no quiere seguir viviendo."), None);
 }
 
 #[test]
