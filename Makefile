@@ -28,11 +28,13 @@ demo: setup ## Sample documents become memory, then 30 simulated days pass
 	@cargo build --locked --bin anamnesis
 	@cargo run --locked --quiet -- demo
 
+# Two tests more than there are processors: a year of job runs occupies one for minutes, and others wait for servers.
 # With traces, which the shipped program leaves out: one build serves all tests. `make demo` and the campaigns run without.
 test: setup check check-dashboards check-metrics ## Every check and test; CI adds `make lint`, `make demo`, `make campaign-quick` and `make upgrade-quick`
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
+	export NEXTEST_TEST_THREADS=$${NEXTEST_TEST_THREADS:-$$(($$(nproc) + 2))}; \
 	ANAMNESIS_SCENARIOS=$${ANAMNESIS_SCENARIOS:-quick} cargo nextest run --locked --workspace --features otel --no-fail-fast
 
 lint: setup ## Formatting and clippy, warnings are errors

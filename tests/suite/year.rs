@@ -135,6 +135,8 @@ struct YearOfRuns {
     keys: Arc<LastingKeys>,
     clock: Arc<ManualClock>,
     killer: Arc<JobKiller>,
+    /// Read once: thousands of processes start.
+    policies: Policies,
     processes: AtomicU64,
 }
 
@@ -152,7 +154,7 @@ impl YearOfRuns {
             models: Some(embedder().into()),
             traces: Default::default(),
         };
-        JobScheduler::new(driver, Policies::embedded().unwrap())
+        JobScheduler::new(driver, self.policies.clone())
     }
 
     /// Offers the due runs of all jobs or of one, until the process is killed; false when it was.
@@ -281,7 +283,8 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_does_every_run_exact
     store.key_binding().bind_keys().await.unwrap();
     let clinic = Clinic::new().await;
     let pipeline = clinic.pipeline_over(store, embedder().into());
-    let year = YearOfRuns { database, keys, clock, killer, processes: AtomicU64::new(0) };
+    let policies = Policies::embedded().unwrap();
+    let year = YearOfRuns { database, keys, clock, killer, policies, processes: AtomicU64::new(0) };
     let mut replicas = [year.process(), year.process(), year.process()];
     let mut done = Vec::new();
     let end = start + TimeDelta::days(DAYS);
