@@ -140,8 +140,8 @@ impl RecallFixture {
         let cut = reported[0].len();
         let spans = [Span::new(0, cut), Span::new(cut + 1, text.len())];
         let passages = spans.iter().enumerate().map(|(n, span)| {
-            let mut terms: Vec<i64> =
-                stems(span.slice(&text), Language::Spanish).iter().map(|s| mine.term(s)).collect();
+            let words = stems(span.slice(&text), Language::Spanish);
+            let mut terms: Vec<i64> = words.iter().map(|word| mine.term(word)).collect();
             terms.sort_unstable();
             NewPassage {
                 id: PassageId(derive("p", &[&document.to_be_bytes(), &[n as u8], whose.patient().0.as_bytes()])),
@@ -185,11 +185,10 @@ impl RecallFixture {
         };
         let sleep = FindingWords { concept: "insomnio".into(), mention: "No duermo".into(), ..FindingWords::default() };
         let now = self.clock.now();
-        let findings = vec![
+        let mut findings = vec![
             finding(whose, id, at, now, (EntityType::Medication, medicine, &reported[0], spans[0]), mine),
             finding(whose, id, at, now, (EntityType::Symptom, sleep, &reported[1], spans[1]), mine),
         ];
-        let mut findings = findings;
         if denies_all {
             let words = FindingWords { concept: "*".into(), mention: "nada".into(), ..FindingWords::default() };
             let mut none = finding(whose, id, at, now, (EntityType::Medication, words, &reported[1], spans[1]), mine);

@@ -77,7 +77,6 @@ impl DocumentReading {
     }
 }
 
-/// Whether words are in small letters where their line has a word with a capital letter after its beginning.
 fn is_small_among_capitals(text: &str, span: Span) -> bool {
     let small = !span.slice(text).chars().any(char::is_uppercase);
     let start = text[..span.start].rfind('\n').map_or(0, |feed| feed + 1);
