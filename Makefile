@@ -34,7 +34,7 @@ test: setup check check-dashboards check-metrics ## Every check and test; CI add
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
-	export NEXTEST_TEST_THREADS=$${NEXTEST_TEST_THREADS:-$$(($$(nproc) + 2))}; \
+	export NEXTEST_TEST_THREADS=$${NEXTEST_TEST_THREADS:-$$(($$(getconf _NPROCESSORS_ONLN) + 2))}; \
 	ANAMNESIS_SCENARIOS=$${ANAMNESIS_SCENARIOS:-quick} cargo nextest run --locked --workspace --features otel --no-fail-fast
 
 lint: setup ## Formatting and clippy, warnings are errors

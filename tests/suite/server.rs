@@ -164,6 +164,7 @@ pub(crate) async fn copy_embedded_store(path: &Path) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
     let mut files: Vec<PathBuf> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
+    files.extend(["sqlite.rs", "sqlite_schema.rs"].map(|name| folder.join("../../crates/sql/src").join(name)));
     let text: Vec<u8> = files.iter().flat_map(|file| std::fs::read(file).unwrap()).collect();
     let name = format!("embedded_{}.db", &hex::encode(digest(&SHA256, &text))[..16]);
     let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -171,6 +172,7 @@ pub(crate) async fn copy_embedded_store(path: &Path) {
         let draft = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let file = draft.path().join("draft.db");
         engine::Database::open(&Location::File(file.clone())).await.unwrap().close().await;
+        assert!(!file.with_extension("db-wal").exists(), "what was written is in the file");
         std::fs::rename(file, &template).unwrap();
     }
     std::fs::copy(&template, path).unwrap();

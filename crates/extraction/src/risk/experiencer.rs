@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::family_history::has_died;
+use super::family_history::only_dates_the_wish;
 use super::{RiskPhrase, is_about_acts};
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::{SPEECH, label};
@@ -95,7 +95,7 @@ impl RiskExperiencerRules {
         // abuse threatens and does not suffer it.
         let inside = found.class != RiskClass::Abuse || !found.sure;
         let ahead = sentence.start..if inside { found.core.start.max(found.words.start) } else { found.words.start };
-        if let Some(other) = self.subject(reading, ahead).filter(|other| !has_died(reading, other, found)) {
+        if let Some(other) = self.subject(reading, ahead).filter(|other| !only_dates_the_wish(reading, other, found)) {
             // "My boss is vile, gonna kill him": the other person is the target, unless the verb is theirs.
             let apart = (other.end..found.core.start).any(|word| is_clause_break(reading, word));
             let acts = || !apart || (other.end..found.words.end).any(|word| self.third.at(reading, word).is_some());

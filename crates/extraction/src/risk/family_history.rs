@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use super::RiskPhrase;
 use super::candidates::{ResolvedWords, RiskCandidate};
 use super::clauses::clauses;
 use super::cue_words::RiskCueWords;
 use super::experiencer::{is_kin, is_relative};
 use super::topics::{RiskTopic, TopicInversion};
-use super::{RiskPhrase, is_about_acts};
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::word_lists::{self, WordList};
 use crate::structure::Section;
@@ -78,14 +78,34 @@ pub(super) fn is_telling(word: &str) -> bool {
     WORDS.contains(word)
 }
 
-/// "Desde que murió su hermano piensa que …": the thoughts of today are not those of a person who died.
-pub(super) fn has_died(reading: &TokenizedText<'_>, person: &Range<usize>, found: &RiskPhrase) -> bool {
-    let dies =
-        |word: usize| matches!(reading.word(word), "murio" | "fallecio" | "died" | "passed" | "muerto" | "fallecido");
-    let near = person.start.saturating_sub(2)..(person.end + AFTER_PERSON).min(found.words.start);
-    let named = |word: usize| matches!(reading.word(word), "he" | "she" | "they" | "ella" | "quien" | "who");
-    !is_about_acts(found.class) && near.clone().any(dies) && !(person.end..found.words.start).any(named)
+/// "Desde que murió su hermano piensa que …", "since her brother died …": a death that dates the wishes of today. Who died
+/// has none, and whoever is named after the death is another subject. Plans and acts may be those of the dead.
+pub(super) fn only_dates_the_wish(reading: &TokenizedText<'_>, person: &Range<usize>, found: &RiskPhrase) -> bool {
+    let word = |at: usize| reading.word(at);
+    let ahead = |words: usize| person.start.checked_sub(words).map_or("", word);
+    let dies = |word: &str| matches!(word, "murio" | "fallecio");
+    let dates = |word: &str| matches!(word, "que" | "cuando" | "since" | "after" | "when");
+    let dead =
+        dies(word(person.end)) || matches!((word(person.end), word(person.end + 1)), ("died", _) | ("passed", "away"));
+    let dated = dies(ahead(1)) && dates(ahead(2)) || dead && dates(ahead(1));
+    let earlier = |at: usize| {
+        matches!(
+            word(at),
+            "decia"
+                | "queria"
+                | "contaba"
+                | "said"
+                | "used"
+                | "tras"
+                | "he"
+                | "she"
+                | "they"
+                | "ella"
+                | "quien"
+                | "who"
+        )
+    };
+    matches!(found.class, RiskClass::PassiveIdeation | RiskClass::ActiveIdeation)
+        && dated
+        && !(person.end..found.words.start).any(earlier)
 }
-
-/// Words between a person and the verb of their death: "su hermano mayor falleció".
-const AFTER_PERSON: usize = 3;

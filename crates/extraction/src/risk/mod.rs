@@ -44,7 +44,7 @@ use negation::{
 };
 use patterns::RiskPatterns;
 use screening_answers::ScreeningRules;
-use self_directed::{is_done_to_oneself, keep_more_than_the_wish};
+use self_directed::{goes_on_living, is_done_to_oneself, keep_more_than_the_wish};
 use topics::RiskTopics;
 
 use super::analysis::AnalyzedDocument;
@@ -227,6 +227,7 @@ impl RiskRules {
             let Some(hit) = self.matcher.at(doc.reading, word) else { continue };
             let row = self.rows[hit.meaning as usize];
             match row.class {
+                None if goes_on_living(doc.reading, sentence, &hit.words) => {}
                 None => harmless.push(hit.words),
                 Some(class) => {
                     let (core, own) = (hit.words.clone(), row.own);
@@ -286,7 +287,8 @@ impl RiskRules {
         // A plan is denied only where its own first words are; anything else also where its core is. An act of the
         // patient is not denied by words far after it: "… and says the bruises will go away".
         let after = if found.own { DENIAL_AFTER } else { usize::MAX };
-        let plan_denied = class != RiskClass::PlanOrMeans && denies_plan_after(doc.reading, found.core.end);
+        let plan_denied =
+            class != RiskClass::PlanOrMeans && denies_plan_after(doc.reading, &sentence.words, found.core.end);
         let (end, after) = if plan_denied { (found.core.end, 0) } else { (found.words.end, after) };
         let reached = |words: &Range<usize>| doc.scopes.denied_within(doc.reading, words, end, after);
         // "Ya no sirvo, a veces le pido a Dios que me recoja": a denial before a wish does not deny the wish.

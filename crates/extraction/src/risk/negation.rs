@@ -50,21 +50,32 @@ pub(super) fn denied_itself(reading: &TokenizedText<'_>, sentence: &Range<usize>
         || (found.start + 1..found.end.min(found.start + 3)).any(|w| denies(reading.word(w)))
 }
 
-/// "Thinks about death, denies plan", "piensa en la muerte; no tiene un plan": words that would make a plan together hold
-/// the denial of it.
+/// "Thinks about death, denies plan", "piensa en la muerte; no tiene un plan": words that would make a plan together end
+/// with the denial of it. Means or a letter after the denial, as in "no plan yet but has pills", are a plan.
 pub(super) fn denies_plan_inside(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
-    let planned = |word: usize| PLANNED.contains(&reading.word(word));
-    (words.start + 1..words.end)
-        .filter(|word| is_denial(reading.word(*word)))
-        .any(|denial| (denial + 1..words.end.min(denial + PLAN_REACH)).any(planned))
+    let last = words.end.saturating_sub(2).max(words.start + 1)..words.end;
+    let denied = |plan: usize| {
+        PLANNED.contains(&reading.word(plan))
+            && (plan.saturating_sub(PLAN_REACH).max(words.start)..plan).any(|word| is_denial(reading.word(word)))
+    };
+    last.clone().any(denied)
 }
 
-/// "Le da vueltas a quitarse de en medio, plan no tiene": the denial after the words has an object of its own.
-pub(super) fn denies_plan_after(reading: &TokenizedText<'_>, end: usize) -> bool {
-    let Some(plan) = (end..end + PLAN_REACH).find(|word| PLANNED.contains(&reading.word(*word))) else { return false };
-    let parted = (end..plan).any(|word| reading.words.get(word).is_some_and(|word| word.punctuation));
-    parted && !(end..plan).any(|word| is_denial(reading.word(word)))
+/// "Le da vueltas a quitarse de en medio, plan no tiene": the denial after the words has an object of its own. `end`: of
+/// the words, in `sentence`. "Plan:" is a heading.
+pub(super) fn denies_plan_after(reading: &TokenizedText<'_>, sentence: &Range<usize>, end: usize) -> bool {
+    let word = |at: usize| if at < sentence.end { reading.word(at) } else { "" };
+    let parts = |at: usize| {
+        reading.words.get(at).is_some_and(|word| word.punctuation)
+            || matches!(word(at), "y" | "pero" | "aunque" | "and" | "but")
+    };
+    let Some(plan) = (end..end + AFTER_REACH).find(|at| PLANNED.contains(&word(*at))) else { return false };
+    let own = (plan + 1..plan + 3).take_while(|at| !parts(*at)).any(|at| is_denial(word(at)));
+    own && (end..plan).any(parts) && !(end..plan).any(|at| is_denial(word(at)))
 }
+
+/// Words after a wish within which a plan is the object of a denial of its own.
+const AFTER_REACH: usize = 7;
 
 fn is_denial(word: &str) -> bool {
     let says = ["denies", "denied", "deny", "denying", "niega", "niego", "nego", "negando", "niegan"];
@@ -87,6 +98,8 @@ const PLANNED: &[&str] = &[
     "intencion",
     "intenciones",
     "intencionalidad",
+    "planificacion",
+    "preparativos",
     "means",
     "medios",
     "method",

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::RiskPhrase;
 use crate::RiskClass;
 use crate::analysis::AnalyzedDocument;
+use crate::tokenized::TokenizedText;
 
 /// "I want to die and I've bought the rope", "the rope is in the car and I'm going to hang myself": the plan is the
 /// part next to the wish, and the wish is a separate finding.
@@ -55,4 +56,18 @@ fn wishes(word: &str) -> bool {
         word,
         "voy" | "iba" | "quiero" | "queria" | "quisiera" | "pienso" | "puedo" | "podria" | "deseo" | "planeo"
     )
+}
+
+/// "I don't want to go on", "… to go on living": harmless only where it goes on to something else, as "to go on a trip".
+pub(super) fn goes_on_living(reading: &TokenizedText<'_>, sentence: &Range<usize>, words: &Range<usize>) -> bool {
+    let word = |after: usize| if words.end + after < sentence.end { reading.word(words.end + after) } else { "" };
+    let ends = words.end >= sentence.end || reading.words[words.end].punctuation;
+    let lives = matches!(word(0), "living" | "like" | "anymore" | "any" | "without" | "and" | "but")
+        || matches!(
+            (word(0), word(1)),
+            ("with", "life" | "my" | "this" | "it") | ("this", "way") | ("another", "day" | "week")
+        );
+    words.len() > 1
+        && matches!((reading.word(words.end - 2), reading.word(words.end - 1)), ("go", "on"))
+        && (ends || lives)
 }

@@ -78,7 +78,14 @@ fn a_plan_that_is_denied_next_to_thoughts_of_death_is_no_plan() {
     ] {
         assert_ne!(class(text), Some(RiskClass::PlanOrMeans), "{text}");
     }
-    assert_eq!(class("Thinks about death and has picked a date."), Some(RiskClass::PlanOrMeans));
+    for text in [
+        "Thinks about death and has picked a date.",
+        "Wants to die, no plan yet but has pills.",
+        "Quiere morir, niega plan pero tiene pastillas guardadas.",
+    ] {
+        assert_eq!(class(text), Some(RiskClass::PlanOrMeans), "{text}");
+    }
+    assert_eq!(class("Thoughts of suicide: none. Plan: review in one week."), None);
     // The denial of the plan is none of the thoughts.
     assert_eq!(class("Le da vueltas a quitarse de en medio, plan no tiene."), Some(RiskClass::ActiveIdeation));
     assert_eq!(class("Ha pensado en suicidarse, intención no refiere."), Some(RiskClass::ActiveIdeation));
@@ -94,7 +101,14 @@ fn who_died_has_no_thoughts_of_today() {
     ] {
         assert_eq!(class(text), Some(RiskClass::PassiveIdeation), "{text}");
     }
-    assert_eq!(class("Mi hermano dice que no quiere seguir viviendo."), None);
+    for text in [
+        "Mi hermano dice que no quiere seguir viviendo.",
+        "Desde que mi padre murió mi madre no quiere seguir viviendo.",
+        "Since his father died his mother wants to die.",
+        "I don't want to go on antidepressants.",
+    ] {
+        assert_eq!(class(text), None, "{text}");
+    }
 }
 
 #[test]
