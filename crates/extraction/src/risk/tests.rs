@@ -80,7 +80,7 @@ fn a_plan_that_is_denied_next_to_thoughts_of_death_is_no_plan() {
     }
     for text in [
         "Thinks about death and has picked a date.",
-        "Wants to die, no plan yet but has pills.",
+        "Wants to die, no plan yet but has pills saved up.",
         "Quiere morir, niega plan pero tiene pastillas guardadas.",
     ] {
         assert_eq!(class(text), Some(RiskClass::PlanOrMeans), "{text}");
