@@ -10,7 +10,8 @@ use anamnesis_text::{Document, Span};
 /// How probable a tag must be, on the average of its pieces. On 156 documents redaction left 97 strings: this finds 58 of
 /// them at the price of one ordinary word a document, which redaction's own lists refuse.
 const TAGGED: f32 = 0.5;
-/// "Ella misma está tomando Orfidal": pronouns in small letters name nobody.
+/// The same after "q." for "que", which mostly a verb follows: "le digo q. consulte".
+const TAGGED_VERB: f32 = 0.9;
 const PRONOUNS: [&str; 12] =
     ["ella", "él", "ellos", "ellas", "usted", "nosotros", "nosotras", "she", "he", "they", "him", "her"];
 /// How probable it may be that the same words name something clinical.
@@ -37,7 +38,8 @@ impl DocumentReading {
         };
         let whole = tags.filter_map(|tag| {
             let span = whole_words(text, self.span(tag))?;
-            if PRONOUNS.contains(&span.slice(text)) {
+            let verb = tag.probability < TAGGED_VERB && text[..span.start].ends_with(" q. ");
+            if PRONOUNS.contains(&span.slice(text)) || verb {
                 return None;
             }
             Some(IdentifierSpan { span, kind: Arc::clone(&tag.kind), probability: tag.probability })
