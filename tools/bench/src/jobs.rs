@@ -210,9 +210,9 @@ pub async fn measure(
     let ingest_alone = concurrent_latency::alone(pipeline, org, BATCHES_ALONE, BATCHES_ALONE).await?;
     scheduler.policies.decay.thresholds.belief.rate *= FASTER;
     let others = BackgroundLoad::start(Arc::clone(pipeline), org, 2 * BATCHES_ALONE);
-    let beside = run(&mut scheduler, org, 41).await;
+    let concurrent = run(&mut scheduler, org, 41).await;
     let ingest_beside = others.stop().await?;
-    let fallen_beside = beside?.changed;
+    let fallen_beside = concurrent?.changed;
     Ok(JobsMeasurement {
         bench: "jobs",
         store: store.db().engine(),

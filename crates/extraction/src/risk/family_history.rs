@@ -78,8 +78,8 @@ pub(super) fn is_telling(word: &str) -> bool {
     WORDS.contains(word)
 }
 
-/// "Desde que murió su hermano piensa que …", "since her brother died …": a death that dates the wishes of today. Who died
-/// has none, and whoever is named after the death is another subject. Plans and acts may be those of the dead.
+/// "Desde que murió su hermano piensa que …", "since her brother died …": a death that dates the wishes of today. The dead
+/// have none, and a person named after the death is another subject. Plans and acts may be those of the dead.
 pub(super) fn only_dates_the_wish(reading: &TokenizedText<'_>, person: &Range<usize>, found: &RiskPhrase) -> bool {
     let word = |at: usize| reading.word(at);
     let ahead = |words: usize| person.start.checked_sub(words).map_or("", word);

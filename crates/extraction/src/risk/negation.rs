@@ -61,7 +61,7 @@ pub(super) fn denies_plan_inside(reading: &TokenizedText<'_>, words: &Range<usiz
     last.clone().any(denied)
 }
 
-/// "Le da vueltas a quitarse de en medio, plan no tiene": the denial after the words has an object of its own. `end`: of
+/// "Le da vueltas a quitarse de en medio, plan no tiene": the denial after the words denies only the plan. `end`: of
 /// the words, in `sentence`. "Plan:" is a heading.
 pub(super) fn denies_plan_after(reading: &TokenizedText<'_>, sentence: &Range<usize>, end: usize) -> bool {
     let word = |at: usize| if at < sentence.end { reading.word(at) } else { "" };
@@ -74,7 +74,7 @@ pub(super) fn denies_plan_after(reading: &TokenizedText<'_>, sentence: &Range<us
     own && (end..plan).any(parts) && !(end..plan).any(|at| is_denial(word(at)))
 }
 
-/// Words after a wish within which a plan is the object of a denial of its own.
+/// Words after a wish within which a later denial denies only the plan.
 const AFTER_REACH: usize = 7;
 
 fn is_denial(word: &str) -> bool {

@@ -173,11 +173,11 @@ mod tests {
         assert_eq!(verdict(24, ""), None, "computed without end");
         assert_eq!(verdict(1 << 8, ""), Some(Disposition::Waits), "no store");
         assert_eq!(verdict(2 << 8, ""), Some(Disposition::Waits), "no configuration");
-        for told in
+        for outcome in
             [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry, Disposition::Waits]
         {
-            let answer = serde_json::to_string(&IsolatedResponse::from_disposition(told)).unwrap();
-            assert_eq!(verdict(0, &answer), Some(told));
+            let answer = serde_json::to_string(&IsolatedResponse::from_disposition(outcome)).unwrap();
+            assert_eq!(verdict(0, &answer), Some(outcome));
         }
         assert_eq!(verdict(0, ""), Some(Disposition::Retry));
     }
