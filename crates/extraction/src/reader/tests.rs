@@ -142,6 +142,21 @@ fn the_same_lines_give_the_same_spans_to_the_last_bit() {
 }
 
 #[test]
+fn the_digits_of_a_surrogate_change_nothing_and_whose_they_are_is_kept() {
+    let ids = |text: &str| -> Vec<u32> {
+        let (tokens, _) = tiny().inner.tokenizer.tokens(&[ReaderLine { speaker: None, text }]);
+        tokens.iter().map(|token| token.id).collect()
+    };
+    let note = |first: &str, second: &str| format!("[PERSON_{first}] y ([PERSON_{second}]); [DOCTOR_NAME_{first}]: ok");
+    assert_eq!(ids(&note("7F3A", "00B1")), ids(&note("1234", "FFFF")));
+    assert_ne!(ids(&note("7F3A", "00B1")), ids(&note("7F3A", "7F3A")));
+    // Not the form of a surrogate.
+    for (one, other) in [("[PERSON_7F3]", "[PERSON_8F3]"), ("[_7F3A]", "[_8F3A]"), ("PERSON_7F3A]", "PERSON_8F3A]")] {
+        assert_ne!(ids(one), ids(other), "{one}");
+    }
+}
+
+#[test]
 fn labels_are_called_what_the_file_calls_them() {
     let labels = tiny().labels();
     let kinds = |layer| labels.kinds(layer).iter().map(|kind| &**kind).collect::<Vec<_>>();

@@ -1,7 +1,9 @@
 //! From lines to tokens: each stretch without white space is normalised character by character and cut into pieces;
-//! each piece refers to its bytes in the line.
+//! each piece refers to its bytes in the line. The digits of surrogates depend on the patient's key, so they are numbered
+//! anew in each document: what is found never depends on a key.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::metadata::ReaderMetadata;
@@ -29,9 +31,18 @@ impl PieceToken {
     }
 }
 
+/// Digits of a surrogate: `[PERSON_7F3A]`.
+const DIGITS: usize = 4;
+const LONGEST_TAG: usize = 64;
+/// Step between the digits of one surrogate of a document and the next. Odd, so that they differ; arbitrary otherwise.
+const STEP: usize = 0x9E37;
+
 /// Room for the work on one word, used for all of a document.
 #[derive(Default)]
 struct TokenizerBuffers {
+    /// The word as the network reads it: with the digits of the document for those of the patient.
+    word: String,
+    seen: Vec<[u8; DIGITS]>,
     normal: String,
     /// Of each byte of `normal`, the character of the word that it comes from.
     places: Vec<(usize, usize)>,
@@ -127,9 +138,10 @@ impl PieceTokenizer {
     fn word(&self, word: &str, at: usize, room: &mut TokenizerBuffers, out: &mut Vec<PieceToken>) {
         room.normal.clear();
         room.places.clear();
+        let read = room.renumbered(word);
         let first = word.chars().next().map_or(0, char::len_utf8);
         room.push(SPACE, (0, first));
-        for (start, char) in word.char_indices() {
+        for (start, char) in read.char_indices() {
             let place = (start, start + char.len_utf8());
             match self.from.binary_search(&char) {
                 Err(_) => room.push(char, place),
@@ -139,6 +151,7 @@ impl PieceTokenizer {
                 }
             }
         }
+        room.word = read;
         self.pieces.cut(&room.normal, &mut room.steps, &mut room.cuts);
         let mut from = 0;
         for cut in &room.cuts {
@@ -151,10 +164,40 @@ impl PieceTokenizer {
 }
 
 impl TokenizerBuffers {
+    /// The word with its surrogates numbered in the order of the document. As long as before.
+    fn renumbered(&mut self, word: &str) -> String {
+        let mut read = std::mem::take(&mut self.word);
+        read.clear();
+        let mut rest = word;
+        while let Some(at) = surrogate_digits(rest) {
+            let digits: [u8; DIGITS] = std::array::from_fn(|digit| rest.as_bytes()[at + digit]);
+            let order = self.seen.iter().position(|seen| *seen == digits).unwrap_or_else(|| {
+                self.seen.push(digits);
+                self.seen.len() - 1
+            });
+            read.push_str(&rest[..at]);
+            let _ = write!(read, "{:04X}", (order + 1).wrapping_mul(STEP) & 0xFFFF);
+            rest = &rest[at + DIGITS..];
+        }
+        read.push_str(rest);
+        read
+    }
+
     fn push(&mut self, char: char, place: (usize, usize)) {
         self.normal.push(char);
         self.places.resize(self.normal.len(), place);
     }
+}
+
+fn surrogate_digits(word: &str) -> Option<usize> {
+    word.match_indices('[').find_map(|(open, _)| {
+        let close = word.as_bytes()[open..].iter().take(LONGEST_TAG).position(|byte| *byte == b']')?;
+        let body = &word[open + 1..open + close];
+        let (label, digits) = body.rsplit_once('_')?;
+        let named = !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let hex = digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+        (named && hex).then(|| open + 1 + label.len() + 1)
+    })
 }
 
 /// White space as the model's training saw it: Unicode's, and the four separators of ASCII.
