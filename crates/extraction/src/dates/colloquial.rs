@@ -79,6 +79,12 @@ pub(super) fn clipped() -> Vec<(String, DateParser)> {
         (format!(r"(?:(?:{BEFORE_DAY}) )({CLIPPED})|({CLIPPED}) (?:{PART_OF_DAY})"), |c, _, _| {
             weekday_of(c.get(1).or_else(|| c.get(2))?.as_str()).map(DateExpression::Weekday)
         }),
+        // "El 9-XI", "10/XI/2026": months in Roman figures, as Spanish letters have them.
+        (
+            r"(?:(?:el|del|al|d[ií]a|desde|hasta|fecha) ([0-3]?[0-9])[/-](i{1,3}|iv|vi{0,3}|ix|xi{0,2})(?:[/-]((?:19|20)?[0-9]{2}))?|([0-3]?[0-9])[/-](i{1,3}|iv|vi{0,3}|ix|xi{0,2})[/-]((?:19|20)?[0-9]{2}))"
+                .to_owned(),
+            roman,
+        ),
         // A day and a month in bare figures: of a score, or of a part of a week, the lower figure is never the smaller.
         (r"([0-3]?[0-9])/(0?[1-9]|1[0-2])".to_owned(), |c, _, month_first| {
             let (first, second) = (number(c, 1)?, number(c, 2)?);
@@ -88,6 +94,21 @@ pub(super) fn clipped() -> Vec<(String, DateParser)> {
             date.then_some(DateExpression::MonthDay { month, day })
         }),
     ]
+}
+
+/// A day, a month in Roman figures, and a year or none.
+fn roman(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
+    const MONTHS: &[&str] = &["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"];
+    let (day, month, year) = if c.get(1).is_some() { (1, 2, 3) } else { (4, 5, 6) };
+    let (day, figures) = (number(c, day)?, c.get(month)?.as_str());
+    let month = u32::try_from(MONTHS.iter().position(|known| *known == figures)? + 1).ok()?;
+    match number(c, year) {
+        Some(year) => {
+            let day = NaiveDate::from_ymd_opt(i32::try_from(full_year(year, today)?).ok()?, month, day)?;
+            Some(DateExpression::Fixed(FactDate::new(day, DatePrecision::Day)))
+        }
+        None => NaiveDate::from_ymd_opt(2000, month, day).map(|_| DateExpression::MonthDay { month, day }),
+    }
 }
 
 /// Forms that begin with a sign, so that no word boundary comes before them.

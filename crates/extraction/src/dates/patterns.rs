@@ -46,8 +46,11 @@ pub fn find(text: &str, language: Language, today: NaiveDate) -> Vec<DateMention
 fn is_day_first(text: &str) -> bool {
     static FULL: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?-u:\b)([0-3]?[0-9])[/.-]([0-3]?[0-9])[/.-](?:19|20)?[0-9]{2}(?-u:\b)").ok());
+    // Of a score or a part of a week, the first figure is the smaller one, and a strength has more figures.
+    static SHORT: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?:^|[\s(\[])(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])(?:$|[\s,;:.)\]?!])").ok());
     static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let words = r"NHS|A&E|GP|CMHT|CAMHS|HSE|[Mm]um|[Pp]aracetamol|[Ss]albutamol|mmol|[Mm]edicare no|U\+E|U&Es?|FBC|TTO|[Pp]ostcode|[Hh]aem[a-z]+|[Oo]edema|[Pp]aed[a-z]+|[Gg]ynae|on adm|[Mm]am";
+        let words = r"NHS|A&E|GP|CMHT|CAMHS|HSE|[Mm]um|[Pp]aracetamol|[Ss]albutamol|mmol|[Mm]edicare no|U\+E|U&Es?|FBC|TTO|[Pp]ostcode|[Hh]aem[a-z]+|[Oo]edema|[Pp]aed[a-z]+|[Gg]ynae|on adm|[Mm]am|CRHTT?|HTT|CPN|AMHP|[Ww]ard round|[Ss]amaritans";
         Regex::new(&format!(r"(?-u:\b)(?:{words})(?-u:\b)")).ok()
     });
     let (mut day, mut month) = (0, 0);
@@ -59,7 +62,9 @@ fn is_day_first(text: &str) -> bool {
             _ => {}
         }
     }
-    day > month || (day == month && MARKS.as_ref().is_some_and(|marks| marks.is_match(text)))
+    let short = || SHORT.as_ref().is_some_and(|short| short.is_match(text));
+    let marked = || MARKS.as_ref().is_some_and(|marks| marks.is_match(text));
+    day > month || (day == month && (short() || marked()))
 }
 
 /// No part of a longer number or word, no amount, no hour and no date of birth.

@@ -27,7 +27,7 @@ pub(super) fn is_figurative(
         RiskClass::HarmToOthers => {
             let jests = words().any(|at| laughs(word(at)) || is_not_meant(reading, at));
             let serious = words().any(|at| is_serious(reading, at));
-            jests && !serious
+            (jests || is_scolding(reading, &sentence.words, found)) && !serious
         }
         RiskClass::ActiveIdeation | RiskClass::PassiveIdeation => {
             let dies = found.words.clone().any(|at| DYING.contains(&word(at)));
@@ -42,10 +42,33 @@ pub(super) fn is_figurative(
                     .any(|at| matches!((word(at), word(at + 1)), ("antes", "que")) || word(at) == "rather")
                     && words().any(|at| laughs(word(at)))
             };
-            dies && !kills && (is_embarrassed(reading, &sentence.words) || rather())
+            let moved = found.words.clone().any(|at| is_moved(reading, at));
+            moved || dies && !kills && (is_embarrassed(reading, &sentence.words) || rather())
         }
         _ => false,
     }
+}
+
+/// "Me mató con eso": with its accent, another did it, and it is a feeling. Without the accent it may be "me mato".
+fn is_moved(reading: &TokenizedText<'_>, at: usize) -> bool {
+    let source = reading.source(&(at..at + 1)).slice(reading.text).to_lowercase();
+    source == "mató" && at > 0 && reading.word(at - 1) == "me"
+}
+
+/// "My mum would kill me for not telling her": a parent, a teacher or a boss who would be angry. Of a partner it is a threat.
+fn is_scolding(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &RiskPhrase) -> bool {
+    let word = |at: usize| reading.word(at);
+    let angry = |at: usize| {
+        matches!(
+            word(at),
+            "mum" | "mom" | "mam" | "mother" | "dad" | "parents" | "boss" | "teacher" | "nan" | "granny" | "nana"
+        )
+    };
+    let Some(kill) = found.words.clone().find(|at| word(*at) == "kill" && word(at + 1) == "me") else { return false };
+    let reason = matches!(word(kill + 2), "for" | "if" | "when");
+    let would = (sentence.start.max(kill.saturating_sub(2))..kill)
+        .any(|at| matches!(word(at), "would" | "'d" | "will" | "'ll" | "gonna" | "to"));
+    reason && would && (sentence.start.max(kill.saturating_sub(6))..kill).any(angry)
 }
 
 fn laughs(word: &str) -> bool {

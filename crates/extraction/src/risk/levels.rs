@@ -2,30 +2,24 @@
 
 use std::ops::Range;
 
+use super::passage_dates;
 use super::temporality::{is_past, says_past, stopped_long_ago};
 use crate::analysis::AnalyzedDocument;
-use crate::dates::DateDirection;
 use crate::{Experiencer, Risk, RiskClass, RiskLevel, Temporality};
-use anamnesis_core::fact_date::FactDate;
-use anamnesis_text::Span;
-
-/// Bytes after a passage in which its date may come, on the same line.
-const AFTER: usize = 60;
-/// The same before it.
-const BEFORE: usize = 40;
-/// Words of a sentence that says little but when.
-const ALONE: usize = 5;
 
 /// Gives findings their dates, their time and their levels.
 pub(super) fn grade(doc: &AnalyzedDocument<'_>, found: &mut [Risk]) {
     for risk in found.iter_mut() {
-        risk.at = date(doc, risk.span);
+        let dated = passage_dates::date(doc, risk);
+        risk.at = dated.map(|dated| dated.date);
         let words = doc.reading.words_at(risk.span);
         let own = risk.denied && risk.experiencer == Experiencer::Patient && risk.class == RiskClass::SelfHarm;
         if own && stopped_long_ago(doc, &words) {
             (risk.denied, risk.temporality) = (false, Temporality::Historical);
         }
-        if is_past(doc, risk, &words) {
+        // What an attempt or a denial is dated from is over; anything else goes on since then.
+        let lasts = risk.class != RiskClass::AttemptHistory && !risk.denied;
+        if !(lasts && dated.is_some_and(|dated| dated.goes_on)) && is_past(doc, risk, &words) {
             risk.temporality = Temporality::Historical;
         }
         if risk.experiencer == Experiencer::Family {
@@ -100,56 +94,6 @@ fn level(risk: &Risk, nearby: NearbyEvidence) -> RiskLevel {
         RiskClass::PassiveIdeation => return if nearby.more { RiskLevel::Medium } else { RiskLevel::Low },
     };
     if high { RiskLevel::High } else { RiskLevel::Medium }
-}
-
-/// The date within a passage, right after or before it on its line, or alone in the sentence next to it.
-fn date(doc: &AnalyzedDocument<'_>, passage: Span) -> Option<FactDate> {
-    let today = doc.input.today?;
-    let dated = doc.input.dates.iter().filter_map(|mention| {
-        let nearness = nearness(doc, passage, mention.span)?;
-        let date = mention.said.resolve(today, DateDirection::Back).filter(|date| date.day <= today)?;
-        Some((nearness, date))
-    });
-    dated.min_by_key(|(nearness, _)| *nearness).map(|(_, date)| date)
-}
-
-/// How near a date is to a passage, 0 within it; `None` where it dates something else.
-fn nearness(doc: &AnalyzedDocument<'_>, passage: Span, span: Span) -> Option<usize> {
-    if passage.overlaps(&span) {
-        return Some(0);
-    }
-    let ends = ['\n', '.', ';', '?', '!'];
-    let between = |from: usize, to: usize| doc.text().get(from..to).unwrap_or("\n");
-    if span.start >= passage.end {
-        let gap = between(passage.end, span.start);
-        if gap.len() <= AFTER && !gap.contains(ends) {
-            return Some(1);
-        }
-    } else {
-        // "On 15/1 denies intent", "On Sunday, she …": a statement after a later comma is another one.
-        let gap = between(span.end, passage.start);
-        if gap.len() <= BEFORE && !gap.contains(ends) && !gap.trim_start_matches([']', ',']).contains([',', '(', ':']) {
-            return Some(2);
-        }
-    }
-    is_alone_in_passage(doc, passage, span).then_some(3)
-}
-
-/// "El jueves pasado. Me subí a la azotea.": a sentence next to the passage, of the same speaker, that says little but when.
-fn is_alone_in_passage(doc: &AnalyzedDocument<'_>, passage: Span, span: Span) -> bool {
-    let reading = doc.reading;
-    let words = reading.words_at(passage);
-    let (first, last) = (reading.sentence_of(words.start), reading.sentence_of(words.end.saturating_sub(1)));
-    let here = reading.sentence_of(reading.words_at(span).start);
-    if here + 1 != first && here != last + 1 {
-        return false;
-    }
-    let (own, nearby) = (&reading.sentences[first.min(last)], &reading.sentences[here]);
-    let line = passage.start.min(span.start)..passage.end.max(span.end);
-    let same_line = own.turn.is_some() && own.turn == nearby.turn
-        || own.turn.is_none() && doc.text().get(line).is_some_and(|text| !text.contains('\n'));
-    let spoken = nearby.words.clone().filter(|word| !reading.words[*word].punctuation).count();
-    same_line && own.speaker == nearby.speaker && spoken <= ALONE
 }
 
 /// A weapon, a poison or fire in a threat.

@@ -16,6 +16,7 @@ mod forms;
 mod hypothetical;
 mod levels;
 mod negation;
+mod passage_dates;
 mod patterns;
 mod question_wording;
 mod reader_findings;
@@ -429,5 +430,7 @@ fn gravity(class: RiskClass) -> u8 {
 mod answer_tests;
 #[cfg(test)]
 mod figurative_tests;
+#[cfg(test)]
+mod passage_date_tests;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,11 @@
 //! have ended is history; one that goes on since then, or happened days ago, is not.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use regex::Regex;
+
+use super::passage_dates;
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::word_lists::{self, WordList};
 use crate::tokenized::TokenizedText;
@@ -22,11 +26,12 @@ pub(super) fn is_past(doc: &AnalyzedDocument<'_>, risk: &Risk, words: &Range<usi
     if let (Some(at), Some(today)) = (risk.at, doc.input.today) {
         let lenient = if at.precision == DatePrecision::Year { 365 } else { 31 };
         let old = (today - at.day).num_days() > RECENT + lenient;
-        return old && !goes_on(doc.reading, words);
+        // "Started sertraline in March, wants to die": a date makes no wish of today one of the past.
+        return old && !goes_on(doc.reading, words) && !passage_dates::is_present_thought(doc.reading, risk, words);
     }
     let reading = doc.reading;
     // "Self-harmed as a teenager and again last night", "hits her since years": of now, whatever else is said.
-    if says(reading, words, NOW) || goes_on(reading, words) || days_ago(reading, words) {
+    if says(reading, words, NOW) || goes_on(reading, words) || days_ago(reading, words) || at_an_hour(doc, risk) {
         return false;
     }
     // An attempt without a day is one of the past, as far as its time goes; its level takes care.
@@ -43,6 +48,7 @@ pub(super) fn says_past(doc: &AnalyzedDocument<'_>, words: &Range<usize>) -> boo
     says(reading, words, &PAST)
         || says(reading, &closing, &NO_LONGER)
         || is_over(reading, words)
+        || is_former(reading, words)
         || in_a_year(doc, words)
         || years_ago(reading, words)
 }
@@ -53,7 +59,54 @@ fn is_over(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     let word = |at: usize| reading.word(at);
     let lives = |at: usize| LIVING.contains(word(at));
     let ends = |at: usize| matches!((word(at), word(at + 1)), ("ya", "no") | ("no", "longer"));
-    words.clone().any(|at| ends(at) && at + 1 < words.end && !(at + 2..at + 2 + ENDED).any(lives))
+    // "Quisiera dormirme y ya no despertar": after "ya no", an infinitive is what is wished.
+    let wished = |at: usize| word(at) == "ya" && is_infinitive(word(at + 2));
+    words.clone().any(|at| ends(at) && at + 1 < words.end && !wished(at) && !(at + 2..at + 2 + ENDED).any(lives))
+}
+
+/// "Se arrojó a la 01:00", "stabbed himself at approx 0100": what has an hour and no day is of the day of the note.
+fn at_an_hour(doc: &AnalyzedDocument<'_>, risk: &Risk) -> bool {
+    static HOUR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let lead = "a las?|sobre las?|hacia las?|at|at (?:about|around|approx(?:imately)?)";
+        Regex::new(&format!(r"(?i)(?-u:\b)(?:{lead}) (?:[01]?[0-9]|2[0-3])[:.]?[0-5][0-9](?-u:\b)")).ok()
+    });
+    let passage = doc.text().get(risk.span.start..risk.span.end).unwrap_or_default();
+    HOUR.as_ref().is_some_and(|hour| hour.is_match(passage))
+}
+
+/// "Ex self-harmer". "Her ex" is a person.
+fn is_former(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
+    let person = |at: usize| {
+        at.checked_sub(1).is_some_and(|before| {
+            matches!(
+                reading.word(before),
+                "his"
+                    | "her"
+                    | "my"
+                    | "their"
+                    | "the"
+                    | "an"
+                    | "your"
+                    | "mi"
+                    | "su"
+                    | "tu"
+                    | "el"
+                    | "la"
+                    | "un"
+                    | "una"
+            )
+        })
+    };
+    words.clone().any(|at| reading.word(at) == "ex" && !person(at))
+}
+
+/// "Despertar", "levantarme", "seguirlo".
+fn is_infinitive(word: &str) -> bool {
+    let bare = ["me", "te", "se", "nos", "lo", "la", "los", "las"]
+        .iter()
+        .find_map(|end| word.strip_suffix(end))
+        .unwrap_or(word);
+    word.len() > 3 && ["ar", "er", "ir"].iter().any(|end| bare.ends_with(end) || word.ends_with(end))
 }
 
 /// "A los 15", "hasta los 14", "until 9", "aged 12", "cuando tenía 15 años", "at 16".
