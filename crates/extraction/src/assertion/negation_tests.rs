@@ -78,3 +78,21 @@ fn a_denial_of_a_graded_or_governed_finding_denies_it() {
         assert!(negated(text, kind, value), "{text}");
     }
 }
+
+#[test]
+fn what_is_named_first_and_never_was_is_denied() {
+    for (text, value) in [
+        ("Convulsiones no he tenido nunca.", "seizures"),
+        ("Mareos tampoco ha notado.", "dizziness"),
+        ("Vómitos no ha presentado hasta ahora.", "vomiting"),
+        ("Seizures she has never had.", "seizures"),
+        ("Ya se le quitó la tos.", "cough"),
+        ("Unas náuseas bárbaras, ahora se fueron.", "nausea"),
+        ("A nasty cough last month, gone now.", "cough"),
+    ] {
+        assert!(negated(text, EntityType::Symptom, value), "{text}");
+    }
+    for (text, value) in [("La tos no se le quita nunca.", "cough"), ("The nausea has never gone away.", "nausea")] {
+        assert!(!negated(text, EntityType::Symptom, value), "{text}");
+    }
+}

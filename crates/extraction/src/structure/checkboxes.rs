@@ -6,6 +6,9 @@ use std::ops::Range;
 use super::super::tokenized::TokenizedText;
 use super::answer_columns;
 
+/// Underscores from which a gap is a line to write on.
+const LONGEST_BOX: usize = 6;
+
 /// The answer of a box to its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BoxMark {
@@ -79,7 +82,7 @@ fn find_in_sentence(reading: &TokenizedText<'_>, sentence: usize) -> Vec<Checkbo
         }
     }
     if boxes.is_empty() {
-        return Vec::new();
+        return chosen(reading, &words);
     }
     let first_word = after_bullet(reading, &words);
     let mut out = Vec::new();
@@ -90,6 +93,28 @@ fn find_in_sentence(reading: &TokenizedText<'_>, sentence: usize) -> Vec<Checkbo
         let (count, limit) = next.unwrap_or((rest.len(), words.end));
         out.extend(of_field(reading, &rest[..count], from..limit));
         (from, rest) = (limit, &rest[count..]);
+    }
+    out
+}
+
+/// "Asthma Y/N: N    Epilepsy Y/N: Y": a choice in print, and the answer after it.
+fn chosen(reading: &TokenizedText<'_>, words: &Range<usize>) -> Vec<CheckboxAnswer> {
+    let (mut out, mut from) = (Vec::new(), words.start);
+    for word in words.clone() {
+        let apart = answer(reading.word(word)) == Some(true)
+            && reading.word(word + 1) == "/"
+            && answer(reading.word(word + 2)) == Some(false);
+        let after = match reading.word(word) {
+            "y/n" | "s/n" | "yes/no" | "si/no" => word + 1,
+            _ if apart => word + 3,
+            _ => continue,
+        };
+        let said = after + usize::from(reading.word(after) == ":");
+        if let Some(yes) = answer(reading.word(said)).filter(|_| word > from && said < words.end) {
+            let mark = if yes { BoxMark::Yes } else { BoxMark::No };
+            out.push(CheckboxAnswer { mark, label: from..word, cue: said..said + 1 });
+            from = said + 1;
+        }
     }
     out
 }
@@ -316,7 +341,7 @@ fn glued(word: &str) -> Option<(bool, bool)> {
 fn answer(word: &str) -> Option<bool> {
     match word {
         "yes" | "si" | "y" | "s" => Some(true),
-        "no" | "n" => Some(false),
+        "no" | "n" | "never" | "nunca" | "jamas" => Some(false),
         _ => None,
     }
 }
@@ -336,7 +361,8 @@ pub(super) fn box_at(reading: &TokenizedText<'_>, word: usize, limit: usize) -> 
         ("[" | "(", "x" | "✓" | "✔" | "*" | "✗", "]" | ")") => (3, true),
         (text, ..) if glued(text).is_some() => (1, glued(text).is_some_and(|(_, marked)| marked)),
         (text, ..) if text.starts_with('_') || text.ends_with('_') => match text.trim_matches('_') {
-            "" if text.len() > 1 => (1, false),
+            // A longer line is to be filled in: "other: ________".
+            "" if (2..LONGEST_BOX).contains(&text.len()) => (1, false),
             "x" => (1, true),
             _ => return None,
         },

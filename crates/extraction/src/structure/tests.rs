@@ -116,6 +116,27 @@ fn a_pair_of_boxes_for_yes_and_no_answers_the_words_before_it() {
     }
 }
 
+#[test]
+fn a_line_to_write_on_is_no_box_and_never_is_a_no() {
+    let said = marks("Illnesses: [ ] asthma  [ ] epilepsy  [x] gout (since 2020)  [ ] other: ____________");
+    let of = |name: &str| said.iter().find(|(_, label)| label.starts_with(name)).map(|(mark, _)| *mark);
+    assert_eq!(
+        (of("asthma"), of("epilepsy"), of("gout")),
+        (Some(BoxMark::Empty), Some(BoxMark::Empty), Some(BoxMark::Yes)),
+        "{said:?}"
+    );
+    assert_eq!(marks("Cocaína: [x] nunca").first().map(|(mark, _)| *mark), Some(BoxMark::No));
+}
+
+#[test]
+fn a_printed_choice_has_the_answer_after_it() {
+    let conditions =
+        |text: &str| read(text, EntityType::Condition).into_iter().map(|(v, no, _)| (v, no)).collect::<Vec<_>>();
+    let (gout, asthma) = ("gout".to_owned(), "asthma".to_owned());
+    assert_eq!(conditions("Asthma Y/N: N   Gout Y / N: Y"), [(asthma.clone(), true), (gout.clone(), false)]);
+    assert_eq!(conditions("Asma S/N N   Gota Sí/No: Sí"), [(asthma, true), (gout, false)]);
+}
+
 /// Values with whether they are denied and past, in the order of the text.
 fn read(text: &str, kind: EntityType) -> Vec<(String, bool, bool)> {
     let document = Document::plain(text, Language::Unknown);
