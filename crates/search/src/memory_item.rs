@@ -306,7 +306,7 @@ pub(crate) fn statement(m: &Memory) -> String {
     line.push_str(heading(m));
     if let Some(words) = words {
         line.push_str(": ");
-        let shown = matches!(m.entity, Some(EntityType::Condition | EntityType::Symptom));
+        let shown = m.entity.is_some_and(names_a_concept);
         line.push_str(&details(words, shown.then(|| as_said(words)).flatten().as_deref()));
         if let (Some(EntityType::Event), Experiencer::Patient, Some(person)) = (m.entity, m.experiencer, person) {
             line.push_str(&format!(", {person}"));
@@ -315,10 +315,21 @@ pub(crate) fn statement(m: &Memory) -> String {
     line
 }
 
+/// Kinds that are shown by a preferred name in English. Who knows a medicine as Sintrom or paracetamol must find it.
+fn names_a_concept(kind: EntityType) -> bool {
+    use EntityType::{Allergy, Condition, Intolerance, Measurement, Medication, Procedure, Symptom};
+    matches!(kind, Allergy | Condition | Intolerance | Measurement | Medication | Procedure | Symptom)
+}
+
 /// The words of the document where the preferred name does not hold them, so that a reader finds them again: "DM2",
-/// "no podía salir de la cama". Long ones are left to the evidence.
+/// "no podía salir de la cama", "Sintrom". Long ones are left to the evidence.
 fn as_said(words: &FindingWords) -> Option<String> {
-    let said = words.mention.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut said = words.mention.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.measured.is_some() {
+        // "SatO2 96 %" is the name and its value.
+        let name = said.find(|c: char| c == ' ' || c == ':').unwrap_or(said.len());
+        said.truncate(name);
+    }
     let (folded, name) = (fold(&said), fold(&words.concept));
     let known = folded.is_empty() || name.contains(&folded) || said.contains(['[', ']', '(', ')']);
     (!known && said.chars().count() <= LONGEST_SAID).then_some(said)
@@ -412,12 +423,12 @@ fn allergy_heading(words: Option<&FindingWords>) -> &'static str {
 
 fn details(w: &FindingWords, said: Option<&str>) -> String {
     let mut text = w.concept.clone();
+    if let Some(said) = said {
+        text.push_str(&format!(" ({said})"));
+    }
     if let Some(measured) = &w.measured {
         let day = w.at.map(|at| format!(", {}", at.iso())).unwrap_or_default();
         return format!("{text} {}{day}", measured.said());
-    }
-    if let Some(said) = said {
-        text.push_str(&format!(" ({said})"));
     }
     if let Some(dose) = &w.dose {
         text.push(' ');
