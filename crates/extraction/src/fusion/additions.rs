@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::DocumentReading;
 use crate::analysis::AnalyzedDocument;
 use crate::events::PLANNED;
+use crate::lexicon::word_lists::{self, WordList};
 use crate::reader::{AttributeScores, LabelLayer, ReaderMention};
 use crate::risk::clause_of;
 use crate::tokenized::TextSentence;
@@ -17,6 +18,8 @@ use anamnesis_text::{Span, Speaker};
 /// How probable a tag must be, on the average of its pieces, to be considered: `calibration` decides.
 const LEAST: f32 = 0.3;
 const LONGEST: usize = 16;
+/// Words of grammar and of talk, folded: a clause of nothing else says no fact.
+static EMPTY: WordList = WordList::listed(word_lists::GENERAL, "additions.empty");
 
 /// Adds the tags of the reader that no rule has found.
 pub(crate) fn find(doc: &AnalyzedDocument<'_>, fusion: &DocumentReading, out: &mut Vec<Entity>) {
@@ -58,7 +61,7 @@ fn finding(doc: &AnalyzedDocument<'_>, tag: &ReaderMention, span: Span) -> Optio
         return None;
     }
     let words = doc.reading.words_at(span);
-    if words.len() > LONGEST || !words.clone().any(|word| names(doc, word)) {
+    if words.len() > LONGEST || !words.clone().any(|word| names(doc, kind, word)) {
         return None;
     }
     let index = doc.reading.sentence_of(words.start);
@@ -114,11 +117,19 @@ fn clause(doc: &AnalyzedDocument<'_>, sentence: &TextSentence, words: Range<usiz
     Some(if whole.len() <= SHOWN { whole } else { words })
 }
 
-/// Whether a word can name something: a pronoun or an answer cannot, an abbreviation in capitals can.
-fn names(doc: &AnalyzedDocument<'_>, word: usize) -> bool {
-    let said = doc.reading.source(&(word..word + 1)).slice(doc.text());
+/// Whether a word can name something: a pronoun, a surrogate or, in a clause, a word of grammar cannot.
+fn names(doc: &AnalyzedDocument<'_>, kind: EntityType, word: usize) -> bool {
+    let source = doc.reading.source(&(word..word + 1));
+    let said = source.slice(doc.text());
     let letters = said.chars().filter(|c| c.is_alphabetic()).count();
+    if is_surrogate(doc.text(), source) || !is_name(kind) && EMPTY.contains(doc.reading.word(word)) {
+        return false;
+    }
     letters > 3 || (letters > 1 && said.chars().all(|c| c.is_uppercase() || c.is_ascii_digit()))
+}
+
+fn is_surrogate(text: &str, word: Span) -> bool {
+    text[..word.start].ends_with('[') && text[word.end..].starts_with(']') && word.len() > 3
 }
 
 /// The use of a substance is a condition; adherence and measurements need a value and are left to the rules.
