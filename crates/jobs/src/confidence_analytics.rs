@@ -56,12 +56,13 @@ status!(
     ConfidenceAnalyticsStatus {
         /// Patients with new documents.
         examined,
-        /// Courses that are other than before.
-        reckoned,
+        /// Trends that are other than before. A run that the version before began has the old name.
+        #[serde(alias = "reckoned")]
+        trends_updated,
         /// Patients with a falling trend: an alert is raised.
         alerts,
     }
-    changed: reckoned
+    changed: trends_updated
 );
 
 /// A course that is other than before.
@@ -183,7 +184,7 @@ impl Job for ConfidenceAnalytics {
     fn tally(&self, page: &JobPage<TrendChange>) -> ConfidenceAnalyticsStatus {
         ConfidenceAnalyticsStatus {
             examined: page.examined,
-            reckoned: page.changes.len() as u64,
+            trends_updated: page.changes.len() as u64,
             alerts: page.changes.iter().filter(|change| change.falls).count() as u64,
         }
     }

@@ -38,3 +38,11 @@ fn a_key_under_both_names_is_refused_with_its_line_and_an_unknown_key_keeps_its_
     assert_eq!(replaced(JobName::EmbedBatch, text).as_deref(), Ok(new), "only the names of the job");
     assert_eq!(replaced(JobName::EmbedBatch, "pause_ms = = 1").as_deref(), Ok("pause_ms = = 1"));
 }
+
+#[test]
+fn the_counts_of_a_run_that_the_version_before_began_are_read_under_their_new_names() {
+    let retention: crate::retention::RetentionStatus = serde_json::from_str(r#"{"examined":5,"reckoned":3}"#).unwrap();
+    let trends: crate::confidence_analytics::ConfidenceAnalyticsStatus =
+        serde_json::from_str(r#"{"reckoned":2}"#).unwrap();
+    assert_eq!((retention.examined, retention.due_dates_set, trends.trends_updated), (5, 3, 2));
+}

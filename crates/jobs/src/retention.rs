@@ -64,7 +64,9 @@ status!(
         /// Documents whose text left every search.
         archived,
         /// Documents of which it is known now when they are due.
-        reckoned,
+        /// Documents whose due date was computed. A run that the version before began has the old name.
+        #[serde(alias = "reckoned")]
+        due_dates_set,
         /// Documents that are due and that a legal hold keeps.
         held,
         /// Documents that seem to be due by a row that was changed outside the program: as they were, for a person to
@@ -78,7 +80,7 @@ status!(
         /// Patients whose record is past its term and whom a legal hold keeps.
         records_held,
     }
-    changed: summary_only | source_dropped | archived | reckoned | withdrawn | records_ended
+    changed: summary_only | source_dropped | archived | due_dates_set | withdrawn | records_ended
 );
 
 /// The change of a document.
@@ -351,7 +353,7 @@ impl Job for Retention {
             summary_only: went(RetentionState::SummaryOnly),
             source_dropped: went(RetentionState::SourceDropped),
             archived: went(RetentionState::Archived),
-            reckoned: count(&|change| matches!(change, RetentionChange::SetDueDate(..))),
+            due_dates_set: count(&|change| matches!(change, RetentionChange::SetDueDate(..))),
             held: count(&|change| matches!(change, RetentionChange::OnHold(_))),
             forged: count(&|change| matches!(change, RetentionChange::Forged(_))),
             withdrawn: count(&|change| matches!(change, RetentionChange::ForgetWithdrawn(_))),

@@ -38,7 +38,7 @@ async fn a_fall_below_the_patients_baseline_is_announced_once_with_its_correlate
     reported.extend((1..25).map(|day| slept(day, 10.0 * sure(day))));
     fixture.ingest(&reported).await;
     let report = fixture.after(1, JobName::ConfidenceAnalytics).await;
-    assert_eq!((report.status["reckoned"].as_u64(), report.status["alerts"].as_u64()), (Some(1), Some(1)));
+    assert_eq!((report.status["trends_updated"].as_u64(), report.status["alerts"].as_u64()), (Some(1), Some(1)));
     let (_, alerted_at, course) = fixture.pipeline.store().read().confidence_course(scope()).await.unwrap().unwrap();
     assert_eq!(course.alert, Some(Alert::BelowBaseline));
     assert!(course.baseline.unwrap().mean > 0.79 && course.recent.unwrap().mean < 0.5, "{course:?}");

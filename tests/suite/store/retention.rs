@@ -184,7 +184,7 @@ async fn the_patients_tier_comes_before_the_organisations_and_another_one_is_hee
     );
     let report = fixture.after(60, JobName::Retention).await;
     assert_eq!(
-        (status_count(&report, "reckoned"), fixture.text().await.as_str()),
+        (status_count(&report, "due_dates_set"), fixture.text().await.as_str()),
         (1, TEXT),
         "the patient wants it kept"
     );
