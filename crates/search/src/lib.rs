@@ -1,6 +1,7 @@
 //! Reads for a purpose: the memories of one patient, found by meaning and by word, returned with source, permitted use
 //! and confidence (seed 002, sections 6 and 7; seed 003, "Explainability").
 
+mod as_said;
 mod bm25;
 mod bulk_request_check;
 pub mod context;

@@ -14,12 +14,12 @@ use anamnesis_core::preference::STATED;
 use anamnesis_core::provenance::Trust;
 use anamnesis_store::read::{ClinicalRow, Memory};
 use anamnesis_store::records::{FilePlace, FindingWords};
-use anamnesis_text::{Speaker, fold};
+use anamnesis_text::Speaker;
+
+use crate::as_said::{as_said, names_a_concept};
 
 /// The concept of a statement about everything of its type.
 const EVERY: &str = "*";
-/// Characters of a document's own words next to a preferred name.
-const LONGEST_SAID: usize = 60;
 /// The status of an intolerance, which is no allergy.
 const INTOLERANCE: &str = "intolerance";
 
@@ -313,26 +313,6 @@ pub(crate) fn statement(m: &Memory) -> String {
         }
     }
     line
-}
-
-/// Kinds that are shown by a preferred name in English. Who knows a medicine as Sintrom or paracetamol must find it.
-fn names_a_concept(kind: EntityType) -> bool {
-    use EntityType::{Allergy, Condition, Intolerance, Measurement, Medication, Procedure, Symptom};
-    matches!(kind, Allergy | Condition | Intolerance | Measurement | Medication | Procedure | Symptom)
-}
-
-/// The words of the document where the preferred name does not hold them, so that a reader finds them again: "DM2",
-/// "no podía salir de la cama", "Sintrom". Long ones are left to the evidence.
-fn as_said(words: &FindingWords) -> Option<String> {
-    let mut said = words.mention.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.measured.is_some() {
-        // "SatO2 96 %" is the name and its value.
-        let name = said.find(|c: char| c == ' ' || c == ':').unwrap_or(said.len());
-        said.truncate(name);
-    }
-    let (folded, name) = (fold(&said), fold(&words.concept));
-    let known = folded.is_empty() || name.contains(&folded) || said.contains(['[', ']', '(', ')']);
-    (!known && said.chars().count() <= LONGEST_SAID).then_some(said)
 }
 
 /// A statement about every allergy or every medicine there could be.

@@ -228,7 +228,7 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
 }
 
 /// All words that are held of the patient apart from documents.
-async fn words_beside_documents(store: &Store) -> String {
+async fn words_other_than_documents(store: &Store) -> String {
     let all = MemoryFilter { states: State::ALL.to_vec(), ..MemoryFilter::default() };
     let memories = store.read().memories(scope(), &all, ReadInstant::Now).await.unwrap();
     let clinical = store.read().clinical(scope(), ReadInstant::Now).await.unwrap();
@@ -257,7 +257,7 @@ async fn what_a_newer_policy_takes_leaves_profiles_preferences_commands_and_impo
     let record = json!({"base_memory": {"memory_id": "m1", "memory": "Su hermana le regaló un libro", "topics": ["libros"],
         "last_updated": "2025-11-06T10:00:00"}, "confidence": 0.25, "is_proxy": false, "proxy_agent": null});
     assert_eq!(pipeline.import(scope(), &[record], importer).await.unwrap(), [ImportOutcome::Stored]);
-    let before = words_beside_documents(store).await;
+    let before = words_other_than_documents(store).await;
     assert!(before.matches("hermana").count() >= 6, "in all of them: {before}");
 
     let config: RedactionConfig =
@@ -271,7 +271,7 @@ async fn what_a_newer_policy_takes_leaves_profiles_preferences_commands_and_impo
         (&status["patients"], &status["patients_redacted"], &status["failed"]),
         (&json!(1), &json!(1), &json!(0))
     );
-    let after = words_beside_documents(store).await;
+    let after = words_other_than_documents(store).await;
     assert!(!after.contains("hermana"), "{after}");
     assert!(
         after.contains("urticaria") && after.contains("libro") && after.contains("[FAMILY"),

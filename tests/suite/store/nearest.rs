@@ -46,7 +46,7 @@ async fn a_file_finds_exactly_the_nearest_over_two_connections() {
     let folder = tempfile::tempdir().unwrap();
     let size = RecallSize { own: 900, foreign: 2_000, dimension: 100, queries: 5 };
     let found = at_location(Location::File(folder.path().join("store.db")), size, None).await;
-    assert_eq!((found.narrow_recall, found.exact, found.beside_recall), (1.0, 1.0, 1.0));
+    assert_eq!((found.narrow_recall, found.exact, found.with_others_recall), (1.0, 1.0, 1.0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,7 +54,7 @@ async fn an_approximate_index_never_hides_the_rows_of_a_patient_with_few() {
     let size = RecallSize { own: 400, foreign: 2_000, dimension: 256, queries: 5 };
     let found = measured(size, true).await;
     assert_eq!(found.narrow_recall, 1.0);
-    assert!(found.beside_recall >= 0.95, "{found:?}");
+    assert!(found.with_others_recall >= 0.95, "{found:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -93,7 +93,7 @@ async fn batch(pipeline: &Pipeline, org: OrgId, number: u64) -> Result<Duration,
 }
 
 fn document(org: OrgId, number: u64) -> Vec<u8> {
-    let id = |kind: &str, n: u64| derive(kind, &[b"bench beside".as_slice(), n.to_be_bytes().as_slice()]);
+    let id = |kind: &str, n: u64| derive(kind, &[b"bench concurrent".as_slice(), n.to_be_bytes().as_slice()]);
     let body = json!({"organization_id": org, "patient_id": id("patient", number % PATIENTS),
         "document_id": id("document", number), "revision": 1, "document_type": "chat_message",
         "occurred_at": "2025-11-02T21:30:00Z", "language": "es",

@@ -163,9 +163,9 @@ pub struct JobsMeasurement {
     /// Small batches of documents while nothing else is done, from bytes to commit.
     pub ingest_alone: BatchLatency,
     /// The same while a run asks about every memory that falls under a much faster rate.
-    pub ingest_beside: BatchLatency,
+    pub ingest_during_run: BatchLatency,
     /// How many it asked about.
-    pub fallen_beside: u64,
+    pub expired_during_run: u64,
 }
 
 /// Fills the store of the pipeline and measures. `on_progress` is called with the number of memories.
@@ -211,8 +211,8 @@ pub async fn measure(
     scheduler.policies.decay.thresholds.belief.rate *= FASTER;
     let others = BackgroundLoad::start(Arc::clone(pipeline), org, 2 * BATCHES_ALONE);
     let concurrent = run(&mut scheduler, org, 41).await;
-    let ingest_beside = others.stop().await?;
-    let fallen_beside = concurrent?.changed;
+    let ingest_during_run = others.stop().await?;
+    let expired_during_run = concurrent?.changed;
     Ok(JobsMeasurement {
         bench: "jobs",
         store: store.db().engine(),
@@ -234,8 +234,8 @@ pub async fn measure(
         anew_growth: ratio(after_anew, after),
         peak_bytes: peak,
         ingest_alone,
-        ingest_beside,
-        fallen_beside,
+        ingest_during_run,
+        expired_during_run,
     })
 }
 

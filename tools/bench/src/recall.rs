@@ -62,14 +62,14 @@ pub struct RecallMeasurement {
     pub approximate: bool,
     pub alone_p50_ms: f64,
     pub alone_p95_ms: f64,
-    pub beside_p50_ms: f64,
-    pub beside_p95_ms: f64,
-    /// `beside_p50_ms` over `alone_p50_ms`.
+    pub with_others_p50_ms: f64,
+    pub with_others_p95_ms: f64,
+    /// `with_others_p50_ms` over `alone_p50_ms`.
     pub change: f64,
     /// Share of searches whose five hits were the five nearest by comparing all.
     pub exact: f64,
     /// Share of the nearest that were found next to others.
-    pub beside_recall: f64,
+    pub with_others_recall: f64,
     /// Passages of a patient with three that were found among the foreign ones, over three.
     pub narrow_recall: f64,
 }
@@ -124,7 +124,7 @@ pub async fn measure(
     if let Some(owner) = approximate {
         engine::approximate(owner, size.dimension, true).await.map_err(StoreError::from)?;
     }
-    let beside = search(&recall, own, size).await?;
+    let with_others = search(&recall, own, size).await?;
     let request =
         SearchRequest { query: question(0), top_k: Some(3), min_score: Some(-1.0), ..SearchRequest::default() };
     let found = recall.search(narrow, &request).await?.hits.len();
@@ -139,11 +139,11 @@ pub async fn measure(
         approximate: approximate.is_some(),
         alone_p50_ms: alone.at(0.5),
         alone_p95_ms: alone.at(0.95),
-        beside_p50_ms: beside.at(0.5),
-        beside_p95_ms: beside.at(0.95),
-        change: beside.at(0.5) / alone.at(0.5).max(1e-9),
-        exact: f64::from(alone.exact + beside.exact) / f64::from(2 * size.queries),
-        beside_recall: f64::from(beside.found) / f64::from(beside.wanted.max(1)),
+        with_others_p50_ms: with_others.at(0.5),
+        with_others_p95_ms: with_others.at(0.95),
+        change: with_others.at(0.5) / alone.at(0.5).max(1e-9),
+        exact: f64::from(alone.exact + with_others.exact) / f64::from(2 * size.queries),
+        with_others_recall: f64::from(with_others.found) / f64::from(with_others.wanted.max(1)),
         narrow_recall: found as f64 / 3.0,
     })
 }

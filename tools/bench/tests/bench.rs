@@ -103,7 +103,7 @@ fn faults_of_the_embedding_server_lose_nothing() {
 }
 
 #[test]
-fn messages_through_a_broker_are_measured_beside_the_bare_client_and_the_bare_store() {
+fn messages_through_a_broker_are_measured_next_to_the_bare_client_and_the_bare_store() {
     let output = Command::new(env!("CARGO_BIN_EXE_anamnesis-bench"))
         .args(["messages", "--documents", "8", "--latency-ms", "2", "--output", "json"])
         .args(["--amqp-url", &broker()])
@@ -161,8 +161,8 @@ fn a_run_looks_at_what_is_due_its_repetition_changes_nothing_and_another_policy_
     // The ten that were asked about would fall later under another rate; no other row is touched for it.
     assert_eq!(count(&found, "anew_changed"), 10);
     // Under a much faster one whoever is older than the others falls at once.
-    assert!(count(&found, "fallen_beside") > 30, "{found}");
-    for measured in ["ingest_alone", "ingest_beside"] {
+    assert!(count(&found, "expired_during_run") > 30, "{found}");
+    for measured in ["ingest_alone", "ingest_during_run"] {
         assert!(count(&found[measured], "batches") > 0 && found[measured]["p95_ms"].as_f64() > Some(0.0), "{found}");
     }
 }

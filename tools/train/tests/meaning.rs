@@ -81,7 +81,7 @@ fn redacted(language: Language, text: &str) -> String {
 }
 
 #[test]
-fn words_of_the_clinic_and_of_speech_stay_whatever_they_stand_beside() {
+fn words_of_the_clinic_and_of_speech_stay_whatever_stands_next_to_them() {
     for text in [
         "Seen by the midwife. Denies vomiting. Stopped codeine.",
         "Assessed with the registrar. Never had asthma.",

@@ -81,7 +81,7 @@ pub(super) fn clipped() -> Vec<(String, DateParser)> {
         }),
         // "El 9-XI", "10/XI/2026": months in Roman figures, as Spanish letters have them.
         (
-            r"(?:(?:el|del|al|d[ií]a|desde|hasta|fecha) ([0-3]?[0-9])[/-](i{1,3}|iv|vi{0,3}|ix|xi{0,2})(?:[/-]((?:19|20)?[0-9]{2}))?|([0-3]?[0-9])[/-](i{1,3}|iv|vi{0,3}|ix|xi{0,2})[/-]((?:19|20)?[0-9]{2}))"
+            r"(?:(?:el|del|al|d[ií]a|desde|hasta|fecha) ([0-3]?[0-9])-(i{1,3}|iv|vi{0,3}|ix|xi{0,2})|([0-3]?[0-9])[/-](i{1,3}|iv|vi{0,3}|ix|xi{0,2})[/-]((?:19|20)?[0-9]{2}))"
                 .to_owned(),
             roman,
         ),
@@ -99,7 +99,7 @@ pub(super) fn clipped() -> Vec<(String, DateParser)> {
 /// A day, a month in Roman figures, and a year or none.
 fn roman(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<DateExpression> {
     const MONTHS: &[&str] = &["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"];
-    let (day, month, year) = if c.get(1).is_some() { (1, 2, 3) } else { (4, 5, 6) };
+    let (day, month, year) = if c.get(1).is_some() { (1, 2, 6) } else { (3, 4, 5) };
     let (day, figures) = (number(c, day)?, c.get(month)?.as_str());
     let month = u32::try_from(MONTHS.iter().position(|known| *known == figures)? + 1).ok()?;
     match number(c, year) {

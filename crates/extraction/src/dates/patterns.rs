@@ -46,9 +46,9 @@ pub fn find(text: &str, language: Language, today: NaiveDate) -> Vec<DateMention
 fn is_day_first(text: &str) -> bool {
     static FULL: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?-u:\b)([0-3]?[0-9])[/.-]([0-3]?[0-9])[/.-](?:19|20)?[0-9]{2}(?-u:\b)").ok());
-    // Of a score or a part of a week, the first figure is the smaller one, and a strength has more figures.
+    // Of a score or a part of a week, the first figure is the smaller one; 20/12 is a sight.
     static SHORT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?:^|[\s(\[])(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])(?:$|[\s,;:.)\]?!])").ok());
+        LazyLock::new(|| Regex::new(r"(?:^|[\s(\[])(1[3-9]|2[1-9]|3[01])/(0?[1-9]|1[0-2])(?:$|[\s,;:.)\]?!])").ok());
     static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let words = r"NHS|A&E|GP|CMHT|CAMHS|HSE|[Mm]um|[Pp]aracetamol|[Ss]albutamol|mmol|[Mm]edicare no|U\+E|U&Es?|FBC|TTO|[Pp]ostcode|[Hh]aem[a-z]+|[Oo]edema|[Pp]aed[a-z]+|[Gg]ynae|on adm|[Mm]am|CRHTT?|HTT|CPN|AMHP|[Ww]ard round|[Ss]amaritans";
         Regex::new(&format!(r"(?-u:\b)(?:{words})(?-u:\b)")).ok()

@@ -49,26 +49,22 @@ pub(super) fn is_figurative(
     }
 }
 
-/// "Me mató con eso": with its accent, another did it, and it is a feeling. Without the accent it may be "me mato".
+/// "Me mató con eso", "me mató la noticia": what another said or did, as the accent and the words after it say.
 fn is_moved(reading: &TokenizedText<'_>, at: usize) -> bool {
     let source = reading.source(&(at..at + 1)).slice(reading.text).to_lowercase();
-    source == "mató" && at > 0 && reading.word(at - 1) == "me"
+    let event =
+        matches!((reading.word(at + 1), reading.word(at + 2)), ("con", "eso") | ("la", "noticia") | ("lo", "que"));
+    source == "mató" && at > 0 && reading.word(at - 1) == "me" && event
 }
 
-/// "My mum would kill me for not telling her": a parent, a teacher or a boss who would be angry. Of a partner it is a threat.
+/// "My mum would kill me for not telling her": a parent or a boss who would be angry. "Will kill me if I tell" is a threat.
 fn is_scolding(reading: &TokenizedText<'_>, sentence: &Range<usize>, found: &RiskPhrase) -> bool {
     let word = |at: usize| reading.word(at);
-    let angry = |at: usize| {
-        matches!(
-            word(at),
-            "mum" | "mom" | "mam" | "mother" | "dad" | "parents" | "boss" | "teacher" | "nan" | "granny" | "nana"
-        )
-    };
+    let angry =
+        |at: usize| matches!(word(at), "mum" | "mom" | "mam" | "mother" | "dad" | "parents" | "boss" | "teacher");
     let Some(kill) = found.words.clone().find(|at| word(*at) == "kill" && word(at + 1) == "me") else { return false };
-    let reason = matches!(word(kill + 2), "for" | "if" | "when");
-    let would = (sentence.start.max(kill.saturating_sub(2))..kill)
-        .any(|at| matches!(word(at), "would" | "'d" | "will" | "'ll" | "gonna" | "to"));
-    reason && would && (sentence.start.max(kill.saturating_sub(6))..kill).any(angry)
+    let would = kill > 1 && matches!(word(kill - 1), "would" | "'d") && angry(kill - 2);
+    would && word(kill + 2) == "for" && sentence.contains(&(kill + 2))
 }
 
 fn laughs(word: &str) -> bool {

@@ -12,14 +12,15 @@ pub(super) fn grade(doc: &AnalyzedDocument<'_>, found: &mut [Risk]) {
     for risk in found.iter_mut() {
         let dated = passage_dates::date(doc, risk);
         risk.at = dated.map(|dated| dated.date);
+        let of_entry = dated.is_some_and(|dated| dated.of_entry);
         let words = doc.reading.words_at(risk.span);
         let own = risk.denied && risk.experiencer == Experiencer::Patient && risk.class == RiskClass::SelfHarm;
         if own && stopped_long_ago(doc, &words) {
             (risk.denied, risk.temporality) = (false, Temporality::Historical);
         }
         // What an attempt or a denial is dated from is over; anything else goes on since then.
-        let lasts = risk.class != RiskClass::AttemptHistory && !risk.denied;
-        if !(lasts && dated.is_some_and(|dated| dated.goes_on)) && is_past(doc, risk, &words) {
+        let lasts = risk.class != RiskClass::AttemptHistory && !risk.denied && !says_past(doc, &words);
+        if !(lasts && dated.is_some_and(|dated| dated.goes_on)) && is_past(doc, risk, &words, of_entry) {
             risk.temporality = Temporality::Historical;
         }
         if risk.experiencer == Experiencer::Family {

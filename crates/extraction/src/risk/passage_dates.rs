@@ -23,32 +23,47 @@ const ALONE: usize = 5;
 const DATED: usize = 6;
 const SINCE: usize = 10;
 const APPOSITION: usize = 3;
+/// Days within which an act is of now.
+const RECENT: i64 = 60;
+const YEAR: i64 = 365;
 
 static OTHER_EVENT: WordList = WordList::listed(word_lists::RISK, "passage_dates.other_event");
+static VISIT: WordList = WordList::listed(word_lists::RISK, "passage_dates.visit");
 static WHEN: WordList = WordList::listed(word_lists::RISK, "passage_dates.when");
+static NOW: WordList = WordList::listed(word_lists::RISK, "passage_dates.now");
 static AHEAD: WordList = WordList::listed(word_lists::RISK, "passage_dates.ahead");
 static PAST: WordList = WordList::listed(word_lists::RISK, "passage_dates.past");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RiskDate {
     pub(super) date: FactDate,
-    /// The risk began then and goes on: "since March", "desde que murió su madre el 3 de marzo".
     pub(super) goes_on: bool,
+    /// The date of an entry, whose words are of that day: "03/03/2019: wants to die".
+    pub(super) of_entry: bool,
 }
 
 /// The date that is nearest to a risk's passage and not after the day of the document.
 pub(super) fn date(doc: &AnalyzedDocument<'_>, risk: &Risk) -> Option<RiskDate> {
     let today = doc.input.today?;
     let dated = doc.input.dates.iter().filter_map(|mention| {
-        let since = since(doc, mention);
-        let other = is_of_another_event(doc, risk.span, mention.span);
         let nearness = nearness(doc, risk.span, mention)?;
+        let since = since(doc, mention);
+        let date = mention.said.resolve(today, DateDirection::Back).filter(|date| date.day <= today)?;
+        let (age, complete) = ((today - date.day).num_days(), matches!(mention.said, DateExpression::Fixed(_)));
+        // "Took an overdose on discharge, 9 November": an act that is dated by an event is of that day.
+        let act = !is_thought(risk) && !risk.denied && (complete || age <= RECENT);
         let of_the_risk = match since {
             Some(word) => goes_on(doc, risk, word),
-            None => !other && !looks_ahead(doc, risk, mention, today),
+            None => {
+                let of_another = !act && is_of_another_event(doc, risk.span, mention.span, complete && age > YEAR);
+                !of_another && !looks_ahead(doc, risk, mention, today)
+            }
         };
-        let date = mention.said.resolve(today, DateDirection::Back).filter(|date| of_the_risk && date.day <= today)?;
-        Some((nearness, RiskDate { date, goes_on: since.is_some() }))
+        if !of_the_risk {
+            return None;
+        }
+        let of_entry = complete && (nearness.0 == 3 || nearness.0 == 2 && begins_a_statement(doc, mention.span));
+        Some((nearness, RiskDate { date, goes_on: since.is_some(), of_entry }))
     });
     dated.min_by_key(|(nearness, _)| *nearness).map(|(_, date)| date)
 }
@@ -95,7 +110,8 @@ fn words_before(doc: &AnalyzedDocument<'_>, span: Span) -> impl Iterator<Item = 
     // "Since his wife's death, on 6 May, he …", "since Year 8 (2022)".
     let is_stop =
         move |word: usize| reading.words[word].punctuation && (word < near || !matches!(reading.word(word), "," | "("));
-    let words: Vec<usize> = (first..date.start).rev().take_while(|word| !is_stop(*word)).collect();
+    let words: Vec<usize> =
+        (first..date.start).rev().take(SINCE + APPOSITION).take_while(|word| !is_stop(*word)).collect();
     words.into_iter().filter(move |word| !reading.words[*word].punctuation)
 }
 
@@ -116,13 +132,13 @@ fn goes_on(doc: &AnalyzedDocument<'_>, risk: &Risk, since: usize) -> bool {
 }
 
 /// "Wants to die, next visit 14 December", "told nobody until today": the words before a date name what is dated.
-fn is_of_another_event(doc: &AnalyzedDocument<'_>, passage: Span, span: Span) -> bool {
+fn is_of_another_event(doc: &AnalyzedDocument<'_>, passage: Span, span: Span, long_ago: bool) -> bool {
     let reading = doc.reading;
     let words = reading.words_at(span);
     let own = reading.words_at(passage);
     let until = |word: usize| matches!(reading.word(word), "hasta" | "until" | "till" | "til");
-    let named = |word: usize| OTHER_EVENT.contains(reading.word(word)) || until(word);
-    // "14/12 review: wants to die": what comes between a date and the passage after it.
+    let visit = |word: usize| long_ago && VISIT.contains(reading.word(word));
+    let named = |word: usize| OTHER_EVENT.contains(reading.word(word)) && !visit(word) || until(word);
     let mut after = (words.end..own.start.max(words.end)).take(DATED);
     words_before(doc, span).take(DATED).any(named) || after.any(named) || words.clone().any(until)
 }
@@ -138,7 +154,7 @@ fn looks_ahead(doc: &AnalyzedDocument<'_>, risk: &Risk, mention: &DateMention, t
             let day =
                 |direction| mention.said.resolve(today, direction).map(|date| (date.day - today).num_days().abs());
             let nearer = day(DateDirection::Ahead) < day(DateDirection::Back);
-            nearer && is_thought(risk) && !says(reading, &all, &PAST)
+            nearer && is_thought(risk) && (says(reading, &all, &NOW) || !says(reading, &all, &PAST))
         }
         Weekday(_) | DayOfMonth(_) => is_present_thought(reading, risk, &all),
         _ => false,
@@ -147,7 +163,8 @@ fn looks_ahead(doc: &AnalyzedDocument<'_>, risk: &Risk, mention: &DateMention, t
 
 /// Whether words say what is wished, planned or threatened now: "wants to die", not "wanted to die".
 pub(super) fn is_present_thought(reading: &TokenizedText<'_>, risk: &Risk, words: &Range<usize>) -> bool {
-    is_thought(risk) && says(reading, words, &AHEAD) && !says(reading, words, &PAST)
+    let ahead = || says(reading, words, &AHEAD) && !says(reading, words, &PAST);
+    is_thought(risk) && (says(reading, words, &NOW) || ahead())
 }
 
 fn is_thought(risk: &Risk) -> bool {

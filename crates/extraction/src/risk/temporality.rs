@@ -22,16 +22,18 @@ const YEARS: i32 = 1;
 const ENDED: usize = 4;
 
 /// Whether a finding is one of the past.
-pub(super) fn is_past(doc: &AnalyzedDocument<'_>, risk: &Risk, words: &Range<usize>) -> bool {
+pub(super) fn is_past(doc: &AnalyzedDocument<'_>, risk: &Risk, words: &Range<usize>, of_entry: bool) -> bool {
     if let (Some(at), Some(today)) = (risk.at, doc.input.today) {
         let lenient = if at.precision == DatePrecision::Year { 365 } else { 31 };
         let old = (today - at.day).num_days() > RECENT + lenient;
         // "Started sertraline in March, wants to die": a date makes no wish of today one of the past.
-        return old && !goes_on(doc.reading, words) && !passage_dates::is_present_thought(doc.reading, risk, words);
+        let present = !of_entry && passage_dates::is_present_thought(doc.reading, risk, words);
+        return old && !goes_on(doc.reading, words) && !present;
     }
     let reading = doc.reading;
     // "Self-harmed as a teenager and again last night", "hits her since years": of now, whatever else is said.
-    if says(reading, words, NOW) || goes_on(reading, words) || days_ago(reading, words) || at_an_hour(doc, risk) {
+    if says(reading, words, NOW) || goes_on(reading, words) || days_ago(reading, words) || at_an_hour(doc, risk, words)
+    {
         return false;
     }
     // An attempt without a day is one of the past, as far as its time goes; its level takes care.
@@ -64,39 +66,25 @@ fn is_over(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|at| ends(at) && at + 1 < words.end && !wished(at) && !(at + 2..at + 2 + ENDED).any(lives))
 }
 
-/// "Se arrojó a la 01:00", "stabbed himself at approx 0100": what has an hour and no day is of the day of the note.
-fn at_an_hour(doc: &AnalyzedDocument<'_>, risk: &Risk) -> bool {
+/// "Se arrojó a la 01:00", "stabbed himself at approx 0100": an act with an hour and no day is of the day of the note.
+fn at_an_hour(doc: &AnalyzedDocument<'_>, risk: &Risk, words: &Range<usize>) -> bool {
     static HOUR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let lead = "a las?|sobre las?|hacia las?|at|at (?:about|around|approx(?:imately)?)";
-        Regex::new(&format!(r"(?i)(?-u:\b)(?:{lead}) (?:[01]?[0-9]|2[0-3])[:.]?[0-5][0-9](?-u:\b)")).ok()
+        Regex::new(&format!(r"(?i)(?-u:\b)(?:{lead}) (?:(?:[01]?[0-9]|2[0-3])[:.]|0[0-9])[0-5][0-9](?-u:\b)")).ok()
     });
+    let act = matches!(risk.class, RiskClass::AttemptHistory | RiskClass::SelfHarm);
     let passage = doc.text().get(risk.span.start..risk.span.end).unwrap_or_default();
-    HOUR.as_ref().is_some_and(|hour| hour.is_match(passage))
+    act && HOUR.as_ref().is_some_and(|hour| hour.is_match(passage))
+        && !says_past(doc, words)
+        && !words.clone().any(|word| {
+            matches!(doc.reading.word(word), "seen" | "reviewed" | "vista" | "visto" | "ingresa" | "ingreso")
+        })
 }
 
 /// "Ex self-harmer". "Her ex" is a person.
 fn is_former(reading: &TokenizedText<'_>, words: &Range<usize>) -> bool {
-    let person = |at: usize| {
-        at.checked_sub(1).is_some_and(|before| {
-            matches!(
-                reading.word(before),
-                "his"
-                    | "her"
-                    | "my"
-                    | "their"
-                    | "the"
-                    | "an"
-                    | "your"
-                    | "mi"
-                    | "su"
-                    | "tu"
-                    | "el"
-                    | "la"
-                    | "un"
-                    | "una"
-            )
-        })
-    };
+    static PERSON: WordList = WordList::listed(word_lists::RISK, "temporality.person_before_ex");
+    let person = |at: usize| at.checked_sub(1).is_some_and(|before| PERSON.contains(reading.word(before)));
     words.clone().any(|at| reading.word(at) == "ex" && !person(at))
 }
 

@@ -8,6 +8,7 @@ use super::candidates::ResolvedWords;
 use super::clauses::clause_of;
 use super::cue_words::RiskCueWords;
 use super::topics::{RiskTopic, RiskTopics};
+use crate::RiskClass;
 use crate::analysis::AnalyzedDocument;
 use crate::lexicon::label;
 use crate::lexicon::word_lists::{self, WordList};
@@ -29,7 +30,6 @@ pub(super) struct UnassertedWords {
     opens: PhraseMatcher,
     after: PhraseMatcher,
     warn: PhraseMatcher,
-    effects: PhraseMatcher,
     such: PhraseMatcher,
     calls: PhraseMatcher,
     low: PhraseMatcher,
@@ -45,7 +45,6 @@ impl UnassertedWords {
             opens: list("unsaidopens"),
             after: list("unsaidbehind"),
             warn: list("unsaidwarn"),
-            effects: list("unsaideffects"),
             such: list("unsaidsuch"),
             calls: list("unsaidcalls"),
             low: list("unsaidlow"),
@@ -65,9 +64,8 @@ impl UnassertedWords {
         ends_near(&self.before, clause.start, NEAR)
             || self.is_to_be_asked(reading, &clause, start) && !self.is_answered(reading, end..clause.end)
             || ends_near(&self.warn, clause.start, LISTED)
-            || self.is_effect(reading, &clause, start)
             || self.is_case(reading, sentence, start)
-            || self.is_case_before(reading, sentence, start..end)
+            || is_case_before(reading, sentence, topic)
             || self.is_followed(reading, end, sentence.end)
             || is_level(reading, topic) && self.is_low(reading, sentence, topic)
     }
@@ -122,27 +120,6 @@ impl UnassertedWords {
         })
     }
 
-    /// "Sertraline can increase suicidal thoughts": what a medicine may do to anybody. "… can cause me to" is what it does.
-    fn is_effect(&self, reading: &TokenizedText<'_>, clause: &Range<usize>, start: usize) -> bool {
-        let hits = (clause.start..start).filter_map(|word| self.effects.at(reading, word)).map(|hit| hit.words);
-        hits.filter(|words| words.end + LISTED >= start && words.end <= start).any(|words| {
-            !(clause.start..words.start).chain(words.end..start).any(|word| is_personal(reading.word(word)))
-        })
-    }
-
-    /// "If you think about killing yourself, go to A&E": advice. What patients say of themselves is none.
-    fn is_case_before(&self, reading: &TokenizedText<'_>, sentence: &Range<usize>, topic: Range<usize>) -> bool {
-        let cases = (sentence.start..topic.start).filter_map(|word| self.such.at(reading, word)).map(|hit| hit.words);
-        let told = topic.end..sentence.end.min(topic.end + LISTED);
-        cases.filter(|words| words.end + NEAR >= topic.start && words.end <= topic.start).any(|words| {
-            let before = words.start.checked_sub(1).map_or("", |word| reading.word(word));
-            let yes = reading.word(words.start) == "si" && matches!(before, ":" | ",") && words.end == topic.start;
-            let own = (words.end..topic.start)
-                .any(|word| matches!(reading.word(word), "i" | "im" | "i'm" | "me" | "my" | "yo" | "mi" | "mis"));
-            !yes && !own && self.calls.first(reading, told.clone()).is_some()
-        })
-    }
-
     fn is_followed(&self, reading: &TokenizedText<'_>, end: usize, limit: usize) -> bool {
         let small = |word: usize| {
             reading.words[word].punctuation && !matches!(reading.word(word), "." | ";" | ",")
@@ -167,9 +144,21 @@ impl UnassertedWords {
     }
 }
 
-fn is_personal(word: &str) -> bool {
-    static PERSONAL: WordList = WordList::listed(word_lists::RISK, "unasserted.personal");
-    PERSONAL.contains(word)
+/// "If you think about killing yourself, go to A&E": an order after a case. What a person does in a case is none.
+fn is_case_before(reading: &TokenizedText<'_>, sentence: &Range<usize>, topic: &RiskTopic) -> bool {
+    static CASE: WordList = WordList::listed(word_lists::RISK, "unasserted.case");
+    static ORDER: WordList = WordList::listed(word_lists::RISK, "unasserted.order");
+    let word = |at: usize| reading.word(at);
+    let begins = |at: usize| at == sentence.start || reading.words[at - 1].punctuation;
+    let case = |at: usize| {
+        begins(at)
+            && (word(at) == "if" && word(at + 1) == "you"
+                || word(at) == "si" && (1..=2).any(|n| CASE.contains(word(at + n))))
+    };
+    let from = sentence.start.max(topic.words.start.saturating_sub(NEAR + 2));
+    let after = topic.words.end..sentence.end.min(topic.words.end + LISTED);
+    let thought = matches!(topic.class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation);
+    thought && (from..topic.words.start).any(case) && after.into_iter().any(|at| ORDER.contains(word(at)))
 }
 
 /// Settles the words that are only named.

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::super::tokenized::TokenizedText;
 use super::answer_columns;
 
-/// Underscores from which a gap is a line to write on.
-const LONGEST_BOX: usize = 6;
+/// Words of the label of a printed choice.
+const LONGEST_LABEL: usize = 3;
 
 /// The answer of a box to its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,9 +97,9 @@ fn find_in_sentence(reading: &TokenizedText<'_>, sentence: usize) -> Vec<Checkbo
     out
 }
 
-/// "Asthma Y/N: N    Epilepsy Y/N: Y": a choice in print, and the answer after it.
+/// "Asthma Y/N: N    Epilepsy Y/N: Y": a choice in print after a few words, and the answer that ends its field.
 fn chosen(reading: &TokenizedText<'_>, words: &Range<usize>) -> Vec<CheckboxAnswer> {
-    let (mut out, mut from) = (Vec::new(), words.start);
+    let mut out = Vec::new();
     for word in words.clone() {
         let apart = answer(reading.word(word)) == Some(true)
             && reading.word(word + 1) == "/"
@@ -110,13 +110,35 @@ fn chosen(reading: &TokenizedText<'_>, words: &Range<usize>) -> Vec<CheckboxAnsw
             _ => continue,
         };
         let said = after + usize::from(reading.word(after) == ":");
-        if let Some(yes) = answer(reading.word(said)).filter(|_| word > from && said < words.end) {
+        let wide = |at: usize| reading.words[at].source.start - reading.words[at - 1].source.end >= 2;
+        let ends = said + 1 >= words.end || reading.words[said + 1].punctuation || wide(said + 1);
+        let opens = |at: &usize| *at == words.start || reading.words[*at - 1].punctuation || wide(*at);
+        let label = (words.start..word).rev().take(LONGEST_LABEL).find(opens);
+        if let (Some(from), Some(yes), true) = (label, answer(reading.word(said)), said < words.end && ends) {
             let mark = if yes { BoxMark::Yes } else { BoxMark::No };
             out.push(CheckboxAnswer { mark, label: from..word, cue: said..said + 1 });
-            from = said + 1;
         }
     }
     out
+}
+
+/// A line to write on after "other:": it marks nothing.
+fn is_blank(reading: &TokenizedText<'_>, word: usize) -> bool {
+    let other = |at: usize| {
+        matches!(
+            reading.word(at),
+            "other" | "others" | "otro" | "otra" | "otros" | "otras" | "specify" | "especifique" | "cual"
+        )
+    };
+    word > 1 && reading.word(word - 1) == ":" && other(word - 2)
+}
+
+/// "Cocaine: [x] never": one box, and nothing but this after it.
+fn never(reading: &TokenizedText<'_>, boxes: &[FormBox], words: &Range<usize>) -> Option<CheckboxAnswer> {
+    let [one] = boxes else { return None };
+    let said = one.marked && one.words.end + 1 == words.end && matches!(reading.word(one.words.end), "never" | "nunca");
+    let label = words.start..one.words.start;
+    (said && !label.is_empty()).then(|| CheckboxAnswer { mark: BoxMark::No, label, cue: one.words.clone() })
 }
 
 /// The first word of a line after its bullet and number: "3) [ ] binges".
@@ -145,7 +167,8 @@ fn field(reading: &TokenizedText<'_>, last: &FormBox, next: &FormBox) -> Option<
 /// The boxes of one field of a line.
 fn of_field(reading: &TokenizedText<'_>, boxes: &[FormBox], words: Range<usize>) -> Vec<CheckboxAnswer> {
     let first_word = words.start;
-    if let Some(ticked) = scaled(reading, boxes, first_word, words.end) {
+    let whole = scaled(reading, boxes, first_word, words.end).or_else(|| never(reading, boxes, &words));
+    if let Some(ticked) = whole {
         return vec![ticked];
     }
     let before = match spaced(reading, boxes, words.end) {
@@ -341,7 +364,7 @@ fn glued(word: &str) -> Option<(bool, bool)> {
 fn answer(word: &str) -> Option<bool> {
     match word {
         "yes" | "si" | "y" | "s" => Some(true),
-        "no" | "n" | "never" | "nunca" | "jamas" => Some(false),
+        "no" | "n" => Some(false),
         _ => None,
     }
 }
@@ -361,8 +384,8 @@ pub(super) fn box_at(reading: &TokenizedText<'_>, word: usize, limit: usize) -> 
         ("[" | "(", "x" | "✓" | "✔" | "*" | "✗", "]" | ")") => (3, true),
         (text, ..) if glued(text).is_some() => (1, glued(text).is_some_and(|(_, marked)| marked)),
         (text, ..) if text.starts_with('_') || text.ends_with('_') => match text.trim_matches('_') {
-            // A longer line is to be filled in: "other: ________".
-            "" if (2..LONGEST_BOX).contains(&text.len()) => (1, false),
+            // "Other: ________" is to be filled in.
+            "" if text.len() > 1 && !is_blank(reading, word) => (1, false),
             "x" => (1, true),
             _ => return None,
         },

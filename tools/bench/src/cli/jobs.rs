@@ -140,8 +140,8 @@ fn table(m: &JobsMeasurement) -> Result<(), CliError> {
         ("Size on disk after the change of the rate, ratio", format!("{:.3}", m.anew_growth)),
         ("Peak memory during job runs, MB", format!("{:.1}", m.peak_bytes as f64 / 1e6)),
         ("Batch of documents alone, p50 / p95, ms", latency(&m.ingest_alone)),
-        ("Batch during a job run with many questions", latency(&m.ingest_beside)),
-        ("Memories that the job run asked about", m.fallen_beside.to_string()),
+        ("Batch during a job run with many questions", latency(&m.ingest_during_run)),
+        ("Memories that the job run asked about", m.expired_during_run.to_string()),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
     if m.build == "debug" {

@@ -153,7 +153,7 @@ fn print_comparison(
         .map(|one| {
             json!({"peer": one.0.peer, "version": one.0.version, "error": one.0.error, "documents": one.0.documents,
                 "documents_per_second": one.0.documents_per_second(), "ratio": ratio(one),
-                "beside": comparable(one.1).map(|own| own.profile)})
+                "own_profile": comparable(one.1).map(|own| own.profile)})
         })
         .collect();
     let build = own.first().map(|own| own.build);

@@ -79,11 +79,11 @@ fn table(measured: &RecallMeasurement) -> Result<(), CliError> {
         ("Passages of other patients", measured.foreign.to_string()),
         ("Five nearest, alone: p50, ms", ms(measured.alone_p50_ms)),
         ("Five nearest, alone: p95, ms", ms(measured.alone_p95_ms)),
-        ("Five nearest, with other patients: p50, ms", ms(measured.beside_p50_ms)),
-        ("Five nearest, with other patients: p95, ms", ms(measured.beside_p95_ms)),
+        ("Five nearest, with other patients: p50, ms", ms(measured.with_others_p50_ms)),
+        ("Five nearest, with other patients: p95, ms", ms(measured.with_others_p95_ms)),
         ("Ratio with other patients to alone", ms(measured.change)),
         ("Searches with the exact nearest passages", format!("{:.1} %", measured.exact * 100.0)),
-        ("Recall with other patients", format!("{:.1} %", measured.beside_recall * 100.0)),
+        ("Recall with other patients", format!("{:.1} %", measured.with_others_recall * 100.0)),
         ("Recall of a patient with three passages", format!("{:.0} of 3", measured.narrow_recall * 3.0)),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;

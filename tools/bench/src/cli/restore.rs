@@ -60,7 +60,7 @@ struct RestoreMeasurement {
     backup_seconds: f64,
     /// A batch from the pipeline's door to its commit, without and with a concurrent backup.
     batch_ms_alone: LatencyPercentiles,
-    batch_ms_beside: LatencyPercentiles,
+    batch_ms_during_backup: LatencyPercentiles,
     restore_seconds: f64,
     first_answer_seconds: f64,
     /// From the beginning of the restore to the first answer about a patient.
@@ -144,10 +144,10 @@ async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<R
     let began = Instant::now();
     let verb = ["backup".to_owned(), backup.display().to_string()];
     let mut made = None;
-    let beside = load.during(before, async { made = Some(verbs.run(&settings, &verb).await) }).await?;
+    let during = load.during(before, async { made = Some(verbs.run(&settings, &verb).await) }).await?;
     let backup_seconds = began.elapsed().as_secs_f64();
     let manifest = made.ok_or_else(|| CliError::failed("the backup did not run"))??["manifest"].clone();
-    let from = beside.last().map_or(before, |last| last.up_to);
+    let from = during.last().map_or(before, |last| last.up_to);
     let after = load.during(from, tokio::time::sleep(Duration::from_millis(args.loss_after_ms))).await?;
     let loss = SystemClock.now();
     app.store.close().await;
@@ -171,7 +171,7 @@ async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<R
     let restored = documents(&app, &id("organization_id")).await?;
     let instant = manifest["instant"].as_str().and_then(|text| text.parse::<DateTime<Utc>>().ok());
     let instant = instant.ok_or_else(|| CliError::failed("the manifest has no instant"))?;
-    let commits: Vec<CommittedBatch> = alone.iter().chain(&beside).chain(&after).copied().collect();
+    let commits: Vec<CommittedBatch> = alone.iter().chain(&during).chain(&after).copied().collect();
     let total = commits.last().map_or(args.documents, |last| last.up_to);
     let promised = commits.iter().filter(|one| one.at <= instant).map(|one| one.up_to).max().unwrap_or(args.documents);
     let kept = commits.iter().filter(|one| one.up_to <= restored).map(|one| one.at).max().unwrap_or(instant);
@@ -189,7 +189,7 @@ async fn drill(args: &Args, mut settings: Settings, stores: &Stores) -> Result<R
         backup_bytes: bytes(&backup),
         backup_seconds,
         batch_ms_alone: LatencyPercentiles::from_times(alone.iter().map(|one| one.took).collect()),
-        batch_ms_beside: LatencyPercentiles::from_times(beside.iter().map(|one| one.took).collect()),
+        batch_ms_during_backup: LatencyPercentiles::from_times(during.iter().map(|one| one.took).collect()),
         restore_seconds,
         first_answer_seconds: rto_seconds - restore_seconds,
         rto_seconds,
@@ -217,7 +217,7 @@ impl RestoreLoad<'_> {
     }
 
     /// As many batches as fit into something else, and one at least.
-    async fn during(&self, from: u64, beside: impl Future<Output = ()>) -> Result<Vec<CommittedBatch>, CliError> {
+    async fn during(&self, from: u64, verb: impl Future<Output = ()>) -> Result<Vec<CommittedBatch>, CliError> {
         let ended = AtomicBool::new(false);
         let work = async {
             let mut done = Vec::new();
@@ -229,11 +229,11 @@ impl RestoreLoad<'_> {
             }
             Ok::<_, CliError>(done)
         };
-        let beside = async {
-            beside.await;
+        let verb = async {
+            verb.await;
             ended.store(true, Ordering::SeqCst);
         };
-        tokio::join!(work, beside).0
+        tokio::join!(work, verb).0
     }
 
     async fn one(&self, from: u64, to: u64) -> Result<CommittedBatch, CliError> {
@@ -316,7 +316,7 @@ fn table(measured: &RestoreMeasurement) -> Result<(), CliError> {
             format!("{:.2}; {:.1}", measured.backup_seconds, measured.backup_bytes as f64 / 1_048_576.0),
         ),
         ("Batch without a backup, ms: p50, p99, max", times(measured.batch_ms_alone)),
-        ("Batch during the backup, ms: p50, p99, max", times(measured.batch_ms_beside)),
+        ("Batch during the backup, ms: p50, p99, max", times(measured.batch_ms_during_backup)),
         ("Restore, seconds", format!("{:.2}", measured.restore_seconds)),
         ("First answer after the restore, seconds", format!("{:.2}", measured.first_answer_seconds)),
         ("RTO: restore and first answer, seconds", format!("{:.2}", measured.rto_seconds)),
