@@ -207,7 +207,7 @@ def metric_rows(text: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]]
     """Old and new names of the families and of the labels of deprecated.rs."""
     found = []
     for constant in ("RENAMED_FAMILIES", "RENAMED_LABELS"):
-        block = re.search(rf"pub const {constant}\b.*?\];", text, re.DOTALL)
+        block = re.search(rf"pub(?:\(crate\))? const {constant}\b.*?\];", text, re.DOTALL)
         if not block:
             raise SystemExit(f"error: {TABLES['metric']} has no {constant}")
         found.append(re.findall(r'old:\s*"([^"]+)",\s*new:\s*"([^"]+)"', block[0]))
@@ -308,7 +308,7 @@ def shown(surface: str, line: str) -> str:
     if surface == "help":
         code = line.strip()
         help_text = code.startswith("///") or re.search(r"\b(?:about|help|long|name|value_name|alias)\s*=\s*\"", code)
-        return code if help_text or re.match(r"(?:pub )?(?:struct|enum|trait|type|union) ", code) else ""
+        return code if help_text or re.match(r"(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|type|union) ", code) else ""
     if surface == "sql":
         if re.match(r"\s*-- (?:rows?|shared|keys|name):", line):
             return "" if "name:" in line else line

@@ -4,5 +4,5 @@
 //! the workspace, whose borders Cargo enforces (ARCHITECTURE.md has the map).
 
 pub mod cli;
-pub mod http;
-pub mod shutdown;
+mod http;
+mod shutdown;

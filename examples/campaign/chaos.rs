@@ -15,11 +15,11 @@ use crate::workers::{Checks, Workers};
 /// How often each thing happens.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Plan {
-    pub kills: u32,
-    pub broker_restarts: u32,
-    pub database_crashes: u32,
+    pub(crate) kills: u32,
+    pub(crate) broker_restarts: u32,
+    pub(crate) database_crashes: u32,
     /// Of the key store, of each kind in turn.
-    pub key_faults: u32,
+    pub(crate) key_faults: u32,
 }
 
 impl Plan {
@@ -53,17 +53,17 @@ pub(crate) struct Chaos {
     plan: Plan,
     /// Between two disturbances, on the average.
     pause: Duration,
-    pub done: Plan,
+    pub(crate) done: Plan,
     /// Cuts, stalls, delays and truncations of lines.
-    pub lines: u32,
+    pub(crate) lines: u32,
     /// What happened to the key store, and how often.
-    pub keys: BTreeMap<KeyFault, u32>,
+    pub(crate) keys: BTreeMap<KeyFault, u32>,
     /// Messages that were stored although they arrived while the right key store was away: there must be none.
-    pub stored_without_keys: usize,
+    pub(crate) stored_without_keys: usize,
     /// What of a portion is still to be sent.
     held: Vec<Vec<u8>>,
     /// From the return of what was gone until every worker that lived through it has it again.
-    pub recoveries: BTreeMap<Outage, Vec<Duration>>,
+    pub(crate) recoveries: BTreeMap<Outage, Vec<Duration>>,
 }
 
 impl Chaos {

@@ -35,15 +35,15 @@ pub(crate) struct Calm {
 
 /// What was found after the rage.
 pub(crate) struct Found {
-    pub lost: u64,
-    pub duplicated: u64,
-    pub innocent: u64,
+    pub(crate) lost: u64,
+    pub(crate) duplicated: u64,
+    pub(crate) innocent: u64,
     /// Patients and quarantined messages of which something does not open.
-    pub unreadable: u64,
-    pub poison: u64,
-    pub events: u64,
-    pub events_missing: u64,
-    pub differs: Vec<String>,
+    pub(crate) unreadable: u64,
+    pub(crate) poison: u64,
+    pub(crate) events: u64,
+    pub(crate) events_missing: u64,
+    pub(crate) differs: Vec<String>,
     expected_poison: u64,
 }
 

@@ -14,13 +14,13 @@ pub(crate) const DEADLY: &str = "XYZZY-PLUGH";
 
 /// All messages of a campaign, in the order of sending.
 pub(crate) struct Messages {
-    pub all: Vec<Vec<u8>>,
+    pub(crate) all: Vec<Vec<u8>>,
     /// What a run that nothing disturbs is given: everything but the deadly one, each once.
-    pub calm: Vec<Vec<u8>>,
+    pub(crate) calm: Vec<Vec<u8>>,
     /// Good messages, each counted once.
-    pub good: u64,
+    pub(crate) good: u64,
     /// Messages that must be quarantined, the deadly one included.
-    pub poison: u64,
+    pub(crate) poison: u64,
 }
 
 impl Messages {

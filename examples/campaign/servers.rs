@@ -37,12 +37,12 @@ const SETTLED: Duration = Duration::from_secs(7);
 pub(crate) struct Servers {
     folder: Option<tempfile::TempDir>,
     path: PathBuf,
-    pub provider: FakeProvider,
+    pub(crate) provider: FakeProvider,
     /// Between the workers and the broker, and between them and the database.
-    pub broker: FaultProxy,
-    pub database: Option<FaultProxy>,
-    pub config: BrokerConfig,
-    pub keys: KeyPlace,
+    pub(crate) broker: FaultProxy,
+    pub(crate) database: Option<FaultProxy>,
+    pub(crate) config: BrokerConfig,
+    pub(crate) keys: KeyPlace,
 }
 
 fn script(name: &str, folder: &Path, arguments: &[&str]) -> Outcome<String> {

@@ -12,11 +12,11 @@ use crate::servers::Servers;
 /// What a worker says of itself, part by part.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Checks {
-    pub store: bool,
-    pub broker: bool,
-    pub keys: bool,
+    pub(crate) store: bool,
+    pub(crate) broker: bool,
+    pub(crate) keys: bool,
     /// The schema is the one that it knows.
-    pub schema: bool,
+    pub(crate) schema: bool,
 }
 
 impl Checks {
@@ -33,7 +33,7 @@ pub(crate) struct Workers {
     more: Vec<(String, String)>,
     asking: reqwest::Client,
     /// Those that ended by themselves: of the deadly message, or of a defect.
-    pub self_ended: u32,
+    pub(crate) self_ended: u32,
     started: u32,
 }
 

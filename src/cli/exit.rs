@@ -64,7 +64,7 @@ impl From<Exit> for ExitCode {
 /// The answer about a patient: one of five, which are never confused. Programs find it as `answer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PatientAnswer {
+pub(crate) enum PatientAnswer {
     Known,
     /// Nothing is known of the patient.
     Unknown,

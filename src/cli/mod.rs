@@ -63,7 +63,8 @@ use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-pub use exit::{CliError, Exit, PatientAnswer};
+pub(crate) use exit::PatientAnswer;
+pub use exit::{CliError, Exit};
 use output::OutputFormat;
 
 use anamnesis_config::Settings;

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 /// What a step does or asks, and when. Without an instant it happens at that of the step before.
 #[derive(Debug)]
 pub(crate) struct Action {
-    pub at: Option<DateTime<Utc>>,
-    pub kind: StepKind,
+    pub(crate) at: Option<DateTime<Utc>>,
+    pub(crate) kind: StepKind,
 }
 
 #[derive(Debug)]

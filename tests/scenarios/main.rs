@@ -29,12 +29,12 @@ const NOT_YET: &str = "not-yet";
 
 /// One scenario with the steps of its background, examples put in.
 #[derive(Debug, Clone)]
-pub struct Script {
-    pub feature: String,
-    pub name: String,
-    pub tags: Vec<String>,
-    pub steps: Vec<Step>,
-    pub place: String,
+pub(crate) struct Script {
+    pub(crate) feature: String,
+    pub(crate) name: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) place: String,
 }
 
 impl Script {
@@ -48,7 +48,7 @@ impl Script {
     }
 }
 
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios")
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct PrivateBroker {
     folder: tempfile::TempDir,
     plugins: &'static str,
     tls: Vec<(&'static str, String)>,
-    pub url: String,
+    pub(crate) url: String,
 }
 
 impl PrivateBroker {
@@ -83,8 +83,8 @@ impl Drop for PrivateBroker {
 
 /// Uniquely named queues and exchanges of the broker; removed when dropped.
 pub(crate) struct TestBroker {
-    pub config: BrokerConfig,
-    pub names: Names,
+    pub(crate) config: BrokerConfig,
+    pub(crate) names: Names,
 }
 
 impl TestBroker {
@@ -227,7 +227,7 @@ impl Drop for TestBroker {
 /// A running `anamnesis worker`; killed when dropped.
 pub(crate) struct BrokerWorker {
     child: Child,
-    pub address: String,
+    pub(crate) address: String,
     log: std::path::PathBuf,
 }
 

@@ -148,9 +148,9 @@ fn settings() -> Settings {
 
 /// Stores that can be compared: they share keys and clock.
 pub(crate) struct Clinic {
-    pub keys: Arc<dyn KeyStore>,
+    pub(crate) keys: Arc<dyn KeyStore>,
     /// The time of all its stores.
-    pub time: Arc<ManualClock>,
+    pub(crate) time: Arc<ManualClock>,
     clock: Arc<dyn Clock>,
     settings: Settings,
     engine: TestEngine,
@@ -247,8 +247,8 @@ pub(crate) async fn count(store: &Store, sql: &'static str) -> i64 {
 
 /// The program, with a temporary store and keys and an embedding server without cost.
 pub(crate) struct Program {
-    pub folder: tempfile::TempDir,
-    pub server: Option<TestDatabase>,
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) server: Option<TestDatabase>,
     provider: FakeProvider,
 }
 

@@ -7,14 +7,14 @@ pub mod check;
 pub mod embedding;
 pub mod embedding_limits;
 pub mod extraction;
-pub mod http;
+mod http;
 pub mod intake;
-pub mod jobs;
+mod jobs;
 pub mod json_schema;
 pub mod keys;
 pub mod log;
 mod nearest;
-pub mod pipeline;
+mod pipeline;
 pub mod redaction;
 pub mod reference;
 pub mod renamed;
@@ -27,7 +27,7 @@ mod sources;
 pub mod spool;
 pub mod store;
 pub mod traces;
-pub mod worker;
+mod worker;
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ use secret_extraction::ExtractedSecrets;
 pub use broker::BrokerConfig;
 pub use intake::IntakeConfig;
 pub use pipeline::{PipelineConfig, UnsupportedLanguage};
-pub use redaction::RedactionConfig;
+pub(crate) use redaction::RedactionConfig;
 pub use sources::ValueSource;
 pub use store::StoreConfig;
 

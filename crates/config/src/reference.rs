@@ -19,9 +19,9 @@ pub struct Key {
     pub default: Json,
     pub secret: bool,
     /// Whether the section cannot be without it.
-    pub required: bool,
+    pub(crate) required: bool,
     /// The variable of the environment that gives it; none within a list.
-    pub variable: Option<String>,
+    pub(crate) variable: Option<String>,
     pub about: String,
 }
 

@@ -17,7 +17,7 @@ use anamnesis_transport::{AddressError, Endpoint};
 #[serde(deny_unknown_fields, default)]
 pub struct TracesConfig {
     /// Address of a collector that takes OTLP over HTTP, without `/v1/traces`; https beyond loopback; empty: no traces.
-    pub endpoint: String,
+    pub(crate) endpoint: String,
     /// Share of the traces that begin here and are recorded; a message with a `traceparent` brings its own decision.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub ratio: f64,
@@ -33,9 +33,9 @@ pub struct TracesConfig {
     /// Headers of each request, one `name: value` a line, such as a key of the collector; empty: none.
     #[serde(skip_serializing)]
     #[schemars(with = "String")]
-    pub headers: SecretString,
+    pub(crate) headers: SecretString,
     /// File that holds `traces.headers`; empty: none.
-    pub headers_file: PathBuf,
+    pub(crate) headers_file: PathBuf,
     /// Certificates (PEM) that are trusted with the machine's own; empty: none.
     pub ca_file: PathBuf,
     /// Destinations that are sent the id of the trace as `traceparent`.

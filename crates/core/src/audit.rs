@@ -17,7 +17,7 @@ use super::clock::micros;
 use super::coded_enum::codes;
 use super::ids::OrgId;
 
-pub use check::{ChainCheck, ChainFault, ChainFinding, ChainReport, ChainVerdict, ERASED, MOST_FINDINGS};
+pub use check::{ChainCheck, ChainFault, ChainReport, ChainVerdict, ERASED};
 
 /// SHA-256.
 pub type Hash = [u8; 32];
@@ -146,7 +146,7 @@ impl AuditEntry {
     }
 
     /// The leaf of this entry. Entries of versions before the trail was chained have no salt.
-    pub fn leaf(&self, salt: Option<&Salt>) -> Hash {
+    pub(crate) fn leaf(&self, salt: Option<&Salt>) -> Hash {
         hash("leaf", &[salt.map_or(&[], Salt::as_slice), &self.content()])
     }
 }

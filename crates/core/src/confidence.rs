@@ -227,7 +227,7 @@ pub fn uncertain_at(
 const REINFORCED_CEILING: f64 = 0.99;
 
 /// One piece of evidence against it: the confidence after it, never below nought.
-pub fn weakened(old: f64) -> f64 {
+pub(crate) fn weakened(old: f64) -> f64 {
     settled((old - STEP / 1.1).max(0.0))
 }
 

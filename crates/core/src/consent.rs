@@ -77,7 +77,7 @@ pub fn stated_at(
 
 impl Consent {
     /// Whether it is in force at an instant.
-    pub fn holds_at(&self, at: DateTime<Utc>) -> bool {
+    pub(crate) fn holds_at(&self, at: DateTime<Utc>) -> bool {
         self.from <= at && self.until.is_none_or(|until| at < until)
     }
 }

@@ -48,7 +48,7 @@ const NUMBERS: &[(&str, &str, Option<&str>)] = &[
 ];
 
 /// The emergency number of a country; `None` where it is not listed.
-pub fn number(country: Option<&str>) -> Option<&'static str> {
+pub(crate) fn number(country: Option<&str>) -> Option<&'static str> {
     entry(country).map(|(_, number, _)| *number)
 }
 

@@ -66,7 +66,7 @@ impl fmt::Debug for RetentionRule {
 }
 
 /// Rules of one tier; a type that is not named stays.
-pub type TierRules = BTreeMap<DocumentType, RetentionRule>;
+pub(crate) type TierRules = BTreeMap<DocumentType, RetentionRule>;
 
 /// The tier in force, and its rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

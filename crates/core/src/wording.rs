@@ -75,7 +75,7 @@ pub(crate) fn starts_with(words: &[FoldedWord], phrase: &[&str]) -> bool {
 }
 
 /// The words and signs of a text. "don't" is two words (do, not), "mother's" is one (mother), "dolor/fiebre" three.
-pub fn words(text: &str) -> Vec<FoldedWord> {
+pub(crate) fn words(text: &str) -> Vec<FoldedWord> {
     let mut out: Vec<FoldedWord> = Vec::new();
     for token in tokens(text) {
         let raw = token.span.slice(text);

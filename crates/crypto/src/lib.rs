@@ -21,6 +21,6 @@ pub use keys::{ColumnRef, OpenError, PatientKeys, PlatformKey, first_half};
 pub use keystore::{FoundKeys, KeyLookup, KeyStore};
 pub use root::*;
 pub use table::{
-    DataKey, FORMAT, KeyCounts, KeyDatabase, KeyEntry, KeyStoreHeader, KeyStoreStamp, KeyTable, PostgresTable,
-    SqliteTable, TableState,
+    DataKey, FORMAT, KeyDatabase, KeyEntry, KeyStoreHeader, KeyStoreStamp, KeyTable, PostgresTable, SqliteTable,
+    TableState,
 };

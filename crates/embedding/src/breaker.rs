@@ -11,7 +11,7 @@ use anamnesis_config::embedding_limits::BreakerSettings;
 use anamnesis_core::clock::Clock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CircuitState {
+pub(crate) enum CircuitState {
     Closed {
         failures: u32,
     },

@@ -5,19 +5,19 @@
 //! From text to vector: one seam, several providers. Whoever implements it returns unit-length vectors of the
 //! profile's dimension, in the order of the texts, or an error; never fewer, never NaN.
 
-pub(crate) mod batching;
+mod batching;
 mod bisect;
-pub mod breaker;
+mod breaker;
 mod build;
 pub mod builtin;
 pub mod cache;
-pub mod http;
+mod http;
 mod instrumented;
-pub mod limits;
+mod limits;
 mod models;
-pub mod observer;
-pub mod retry;
-pub mod sleep;
+mod observer;
+mod retry;
+mod sleep;
 
 use std::time::Duration;
 

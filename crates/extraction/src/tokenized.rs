@@ -12,14 +12,14 @@ use anamnesis_text::{Document, Span, Speaker, Token, TokenKind, fold_into, sente
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextWord {
     /// Its place in [`TokenizedText::folded`].
-    pub folded: Span,
+    pub(crate) folded: Span,
     /// Its place in the document's text.
     pub(crate) source: Span,
     pub(crate) punctuation: bool,
 }
 
 #[derive(Debug, Clone)]
-pub struct TextSentence {
+pub(crate) struct TextSentence {
     pub(crate) words: Range<usize>,
     pub(crate) span: Span,
     pub(crate) turn: Option<usize>,
@@ -30,7 +30,7 @@ pub struct TextSentence {
 
 /// The words of a document in the form in which lexicons and cues are looked up.
 #[derive(Debug)]
-pub struct TokenizedText<'a> {
+pub(crate) struct TokenizedText<'a> {
     pub(crate) text: &'a str,
     /// Folded words one space apart; a line feed separates sentences, so that nothing matches across.
     pub(crate) folded: String,

@@ -67,7 +67,7 @@ status!(
 
 /// A course that is other than before.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrendChange {
+pub(crate) struct TrendChange {
     scope: Scope,
     said: Vec<TrendStatement>,
     input: Uuid,

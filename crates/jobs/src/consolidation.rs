@@ -97,7 +97,7 @@ status!(
 
 /// An addition of a run to the log.
 #[derive(Debug)]
-pub enum ConsolidationChange {
+pub(crate) enum ConsolidationChange {
     AddRecurrence(Recurrence),
     AddPreference(PreferenceMention),
     /// Sources disappeared or returned: whether the finding counts.
@@ -106,7 +106,7 @@ pub enum ConsolidationChange {
 
 /// A mention from which on an attribute counts as recurring.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recurrence {
+pub(crate) struct Recurrence {
     scope: Scope,
     /// The finding to be added to the log.
     id: FindingId,
@@ -122,7 +122,7 @@ pub struct Recurrence {
 
 /// When mentions of one attribute become a memory, and of which kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RecurrenceRule {
+pub(crate) struct RecurrenceRule {
     kind: Kind,
     /// Separates the memory from its sources.
     domain: &'static str,

@@ -61,7 +61,7 @@ status!(
 
 /// A change that a run makes.
 #[derive(Debug, Clone, PartialEq)]
-pub enum DecayChange {
+pub(crate) enum DecayChange {
     /// It fell below the threshold at this instant.
     BelowThreshold(DecayingMemory, DateTime<Utc>),
     /// It was asked about, and under this policy would not have been yet.

@@ -56,7 +56,7 @@ impl RunCursor {
 
 /// The parameters of a batch.
 #[derive(Debug, Clone, Copy)]
-pub struct JobWindow {
+pub(crate) struct JobWindow {
     pub(crate) org: OrgId,
     /// The run covers rows that were due up to this instant, inclusive.
     pub(crate) cutoff: DateTime<Utc>,
@@ -77,7 +77,7 @@ impl JobWindow {
 
 /// One bounded piece of work.
 #[derive(Debug)]
-pub struct JobPage<C> {
+pub(crate) struct JobPage<C> {
     pub(crate) changes: Vec<C>,
     /// Rows read, changed or not.
     pub(crate) examined: u64,

@@ -52,7 +52,7 @@ status!(
 
 /// A passage and its outcome.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EmbeddedChange {
+pub(crate) struct EmbeddedChange {
     waiting: PendingPassage,
     generation: i64,
     vector: Option<Vec<f32>>,

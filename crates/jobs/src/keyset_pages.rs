@@ -11,7 +11,7 @@ use anamnesis_sql::Transaction;
 
 /// Rows in several queues, each with a separate order.
 #[async_trait]
-pub trait DueQueues: Send + Sync {
+pub(crate) trait DueQueues: Send + Sync {
     type Queue: Copy + Send + Sync + 'static;
     /// The position of a row in the order of its queue.
     type Position: Clone + Serialize + DeserializeOwned + Send + Sync;
@@ -45,7 +45,7 @@ struct QueueCursor<P> {
 ///
 /// # Errors
 /// Of the database, or when the cursor was written by another version.
-pub async fn page<L: DueQueues>(
+pub(crate) async fn page<L: DueQueues>(
     queues: &L,
     tx: &mut Transaction,
     window: &JobWindow,

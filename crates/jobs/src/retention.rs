@@ -85,7 +85,7 @@ status!(
 
 /// The change of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RetentionChange {
+pub(crate) enum RetentionChange {
     /// Its time has come.
     Drop(RetainedSource, RetentionState),
     /// Its time has come, and a hold keeps it.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The counters of one job. Fields that an older version did not know read as zero.
-pub trait JobStatus: Default + Clone + Serialize + DeserializeOwned + Send + Sync {
+pub(crate) trait JobStatus: Default + Clone + Serialize + DeserializeOwned + Send + Sync {
     fn add(&mut self, other: &Self);
     /// Rows that were read.
     fn examined(&self) -> u64;
@@ -26,7 +26,7 @@ macro_rules! status {
         $(#[$doc])*
         #[derive(Debug, Default, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(default)]
-        pub struct $name { $($(#[$field_doc])* pub $field: u64),+ }
+        pub(crate) struct $name { $($(#[$field_doc])* pub(crate) $field: u64),+ }
 
         impl $crate::status::JobStatus for $name {
             fn add(&mut self, other: &Self) { $(self.$field += other.$field;)+ }

@@ -10,10 +10,10 @@
 
 mod canonical_json;
 pub mod contract;
-pub mod decode;
+mod decode;
 mod deserialize;
 mod document_conversion;
-pub mod envelope;
+mod envelope;
 mod labelled_turns;
 pub mod origin;
 pub mod rejection;

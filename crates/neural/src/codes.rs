@@ -47,10 +47,6 @@ impl Codes {
         Some(Self { panels, inputs, outputs })
     }
 
-    pub fn outputs(&self) -> usize {
-        self.outputs
-    }
-
     /// `out` (rows × outputs) += `input` (rows × inputs) × weights, each row of the input rounded to one of 128 numbers
     /// between its least and its greatest. A row's result does not depend on the rows next to it.
     pub fn add_product(&self, input: &[f32], out: &mut [f32]) {

@@ -56,7 +56,7 @@ fn set(subscriber: impl Subscriber + Send + Sync) -> Result<(), TelemetryError> 
 ///
 /// # Errors
 /// [`TelemetryError::Filter`].
-pub fn subscriber<W>(
+pub(crate) fn subscriber<W>(
     config: &LogConfig,
     writer: W,
     colour: bool,

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 pub use event::OutboxEvent;
 pub use exchange_destination::{EXCHANGE, ExchangeDestination};
-pub use webhook::{WebhookDestination, WebhookError, signature, webhook_name};
+pub use webhook::{WebhookDestination, signature, webhook_name};
 
 use self::delivery_progress::DeliveryProgress;
 use self::event::NOTICE;

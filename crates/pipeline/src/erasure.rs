@@ -102,7 +102,7 @@ pub fn names(body: &[u8], attributes: Option<&[u8]>, request: &ErasureRequest, s
 
 /// Whether a stored message is about a patient, or one document of the patient. A broken message is, if it names the
 /// patient anywhere.
-pub fn speaks_of(body: &[u8], attributes: Option<&[u8]>, scope: Scope, document: Option<Uuid>) -> bool {
+pub(crate) fn speaks_of(body: &[u8], attributes: Option<&[u8]>, scope: Scope, document: Option<Uuid>) -> bool {
     let raw = RawMessage::kept(body.to_vec(), attributes).unwrap_or_else(|| RawMessage::from_body(body.to_vec()));
     let (org, patient) = (scope.org(), scope.patient());
     let named = mentions(&raw).iter().any(|(of, who, _): &(OrgId, PatientId, _)| *of == org && *who == patient);

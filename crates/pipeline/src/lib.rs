@@ -53,7 +53,8 @@ pub use legacy_import::{ImportOutcome, Importer};
 pub use llm::writer;
 pub use message::RawMessage;
 use message::{AdmittedMessage, BatchContext, BatchMessage, DecodedMessage, MessageOutcome};
-pub use redactors::{Redactors, RedactorsError, stored_replacement};
+pub(crate) use redactors::RedactorsError;
+pub use redactors::{Redactors, stored_replacement};
 use spans::ADMIT;
 
 use crate::intake::producer_policy::{KeyDefect, ProducerPolicy};

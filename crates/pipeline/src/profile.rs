@@ -77,14 +77,14 @@ pub(crate) struct ProfileFindings<'a> {
 }
 
 struct StatedFact {
-    pub kind: EntityType,
+    pub(crate) kind: EntityType,
     class: Class,
     words: FindingWords,
     polarity: Polarity,
     ending: bool,
     set_by: SetBy,
     trust: Trust,
-    pub at: DateTime<Utc>,
+    pub(crate) at: DateTime<Utc>,
     valid_from: DateTime<Utc>,
 }
 

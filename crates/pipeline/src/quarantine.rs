@@ -78,7 +78,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Of the store.
-    pub async fn suspects(&self, raws: &[RawMessage]) -> Result<Vec<bool>, StoreError> {
+    pub(crate) async fn suspects(&self, raws: &[RawMessage]) -> Result<Vec<bool>, StoreError> {
         let keys: Vec<Option<KeyHash>> = raws.iter().map(|raw| self.key_of(raw)).collect();
         let known: Vec<KeyHash> = keys.iter().flatten().copied().collect();
         let begun = self.store.intake().attempts(&known).await?;

@@ -10,7 +10,7 @@ use super::topology::{APPLY, ArgumentValue, RECREATE, Topology, TopologyDifferen
 
 /// A policy: limits that an operator may change.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PolicySpec {
+pub(crate) struct PolicySpec {
     pub(crate) name: String,
     pub(crate) pattern: String,
     pub(crate) definition: Map<String, Json>,

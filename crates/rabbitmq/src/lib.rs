@@ -7,8 +7,8 @@ mod connection;
 pub mod consumer;
 pub mod definitions;
 mod error;
-pub mod names;
-pub mod publisher;
+mod names;
+mod publisher;
 mod retired;
 pub mod topology;
 
@@ -16,5 +16,6 @@ pub use backoff::Backoff;
 pub use connection::{BrokerConnection, ConnectionRole};
 pub use error::BrokerError;
 pub use names::{Names, Queue, Tier, keys_of};
-pub use publisher::{CE_PREFIX as HEADER_PREFIX, MessagePublisher, OutboundMessage, Publisher, event_message};
+pub use publisher::CE_PREFIX as HEADER_PREFIX;
+pub use publisher::{MessagePublisher, OutboundMessage, Publisher, event_message};
 pub use retired::RetiredQueue;

@@ -10,12 +10,12 @@ use super::topology::{QueueSpec, confirm};
 /// The retired queue of a broker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RetiredQueue {
-    pub name: String,
+    pub(crate) name: String,
     /// Messages that are ready. Those that a worker has and did not acknowledge are not counted.
-    pub messages: u32,
-    pub consumers: u32,
+    pub(crate) messages: u32,
+    pub(crate) consumers: u32,
     /// The intake queues that still dead-letter to it.
-    pub sources: Vec<String>,
+    pub(crate) sources: Vec<String>,
 }
 
 impl RetiredQueue {

@@ -53,7 +53,7 @@ struct SimulatedServers {
 }
 
 #[derive(Default)]
-pub struct State {
+pub(crate) struct State {
     /// Ready to be delivered: number of the message and how often it was offered again.
     ready: VecDeque<(u64, OfferCounts)>,
     /// Delivered by the channel that lives now, by tag.
@@ -95,7 +95,7 @@ impl AckChannel for Channel {
 }
 
 /// Where retries go: taken, refused, or taken with the confirm lost.
-pub struct SimulatedExchange(Arc<SimulatedServers>);
+pub(crate) struct SimulatedExchange(Arc<SimulatedServers>);
 
 #[async_trait]
 impl MessagePublisher for SimulatedExchange {

@@ -42,8 +42,7 @@ mod word_tables;
 pub use custom::{CustomError, CustomRecognisers};
 pub use error::RedactionError;
 pub use identities::{KnownIdentity, KnownPeople};
-pub use operator::Operator;
-pub use policy::{RECOGNISERS, RedactionPolicy, RedactionPolicyError};
+pub use policy::{RedactionPolicy, RedactionPolicyError};
 // The only text that later stages accept. Its fields are private, so no other crate can build one.
 pub use redacted::{Redacted, Redaction};
 pub use redactor::{Redactor, Stage, warm};
@@ -54,8 +53,7 @@ pub use tokenization::TokenKey;
 #[doc(hidden)]
 // Separate from the public interface, so that training does not bind what others may rely on.
 pub mod internals {
-    pub use crate::entities::is_country;
-    pub use crate::entities::{gazetteer, lexicon, word_classes};
+    pub use crate::entities::{gazetteer, is_country, lexicon, word_classes};
     pub mod document {
         pub use crate::document::*;
     }

@@ -7,7 +7,7 @@ use anamnesis_text::Language;
 /// How values of a label are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Operator {
+pub(crate) enum Operator {
     /// `[PHONE]`
     Tag,
     /// `[PERSON_7F3A]`, the same for equal values of one patient.

@@ -10,7 +10,7 @@ use super::label;
 use super::operator::Operator;
 
 /// Version of the recognisers, raised when they change what they find. Stored with the policy.
-pub const RECOGNISERS: &str = "10";
+pub(crate) const RECOGNISERS: &str = "10";
 
 /// A redaction policy.
 #[derive(Debug, Clone, Deserialize)]

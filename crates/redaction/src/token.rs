@@ -4,7 +4,7 @@ use anamnesis_text::Span;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextTokenKind {
+pub(crate) enum TextTokenKind {
     Word,
     Number,
     Sign,
@@ -28,7 +28,7 @@ pub(crate) enum LetterCase {
 #[derive(Debug, Clone, Copy)]
 pub struct TextToken {
     pub span: Span,
-    pub kind: TextTokenKind,
+    pub(crate) kind: TextTokenKind,
     pub(crate) case: LetterCase,
 }
 

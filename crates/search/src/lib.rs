@@ -20,11 +20,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 pub use context::{ContextRequest, ContradictionView, PatientContext, PatientSummary};
-pub use emergency::{Emergency, EmergencyText};
+pub use emergency::Emergency;
 pub use lineage::{LineageNode, trace};
 pub use memory_item::{ItemSource, MemoryItem};
-pub use recent_documents::{ProducerAnnotations, RecentDocument};
-pub use search::{Ranking, SearchHit, SearchRequest, SearchResult};
+pub use search::{Ranking, SearchHit, SearchRequest};
 
 use anamnesis_core::ids::OrgId;
 use anamnesis_embedding::Models;

@@ -29,8 +29,8 @@ pub struct ItemSource {
     /// `clinical` before `conversational` (seed 002, section 6).
     pub(crate) section: &'static str,
     pub(crate) document_id: Option<DocumentId>,
-    pub revision: Option<u32>,
-    pub document_type: Option<DocumentType>,
+    pub(crate) revision: Option<u32>,
+    pub(crate) document_type: Option<DocumentType>,
     /// Where in an uploaded file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FilePlace>,

@@ -38,15 +38,15 @@ pub struct RecentDocument {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ProducerAnnotations {
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub themes: Vec<String>,
+    pub(crate) themes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sentiment: Option<String>,
+    pub(crate) sentiment: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub risk_level: Option<String>,
+    pub(crate) risk_level: Option<String>,
 }
 
 impl ProducerAnnotations {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 

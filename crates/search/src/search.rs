@@ -94,7 +94,7 @@ pub struct SearchHit {
     pub weak: bool,
     /// The question before it, if it follows one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<String>,
+    pub(crate) asked: Option<String>,
     /// Of the redacted text.
     pub fragment: String,
     /// Place of the fragment in the redacted text, bytes.

@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 /// What is wrong with the folder.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
     #[error("{path}, line {line}: {what}")]
@@ -48,7 +48,7 @@ pub enum Error {
 ///
 /// # Errors
 /// When a file cannot be read, or is not in the form above.
-pub fn generate(folder: &Path, tables: &Path) -> Result<String, Error> {
+pub(crate) fn generate(folder: &Path, tables: &Path) -> Result<String, Error> {
     let tables = tables::Tables::read(tables)?;
     let mut files = Vec::new();
     read_folder(folder, &mut Vec::new(), &mut files)?;

@@ -19,9 +19,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use migrate::{ROLES, SchemaState, approximate, found_schema, holds_rows, migrate, migrate_by, schema_state};
-pub use options::{PostgresOptions, Statements};
+pub use options::PostgresOptions;
 pub use packed_rows::PackedRows;
-pub use postgres::{LayoutResult, ServerInfo, TempDatabase};
+pub(crate) use postgres::ServerInfo;
+pub use postgres::{LayoutResult, TempDatabase};
 pub use statement::{Bulk, Column, ColumnType, Sql};
 pub use value::{Arg, Row, SqlValue};
 

@@ -13,7 +13,7 @@ use anamnesis_config::store::PostgresConfig;
 
 /// How prepared statements are cached on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Statements {
+pub(crate) enum Statements {
     /// Prepared once per connection. Directly, through PgBouncer 1.21 or newer, or one that pools sessions.
     Named,
     /// Prepared each time: through older poolers that pool transactions.

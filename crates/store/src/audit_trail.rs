@@ -69,12 +69,12 @@ impl<'a> AuditedAction<'a> {
     }
 
     #[must_use]
-    pub fn on(self, subject: Uuid) -> Self {
+    pub(crate) fn on(self, subject: Uuid) -> Self {
         Self { subject: Some(subject), ..self }
     }
 
     #[must_use]
-    pub fn ended(self, outcome: &'a str) -> Self {
+    pub(crate) fn ended(self, outcome: &'a str) -> Self {
         Self { outcome, ..self }
     }
 
@@ -187,7 +187,7 @@ pub struct AuditFilter {
 pub struct AuditEntryView {
     pub id: Uuid,
     pub at: DateTime<Utc>,
-    pub organization_id: Uuid,
+    pub(crate) organization_id: Uuid,
     /// `None`: on no patient, or erased.
     pub patient_id: Option<Uuid>,
     pub actor: String,
@@ -198,7 +198,7 @@ pub struct AuditEntryView {
     pub subject_id: Option<Uuid>,
     pub outcome: String,
     /// `None` until it is sealed.
-    pub block: Option<u64>,
+    pub(crate) block: Option<u64>,
     pub erased: bool,
 }
 
@@ -382,11 +382,13 @@ impl AuditStore<'_> {
     }
 }
 
-/// Removes the entries of blocks, whose hashes stay; returns how many entries.
-///
-/// # Errors
-/// Of the database: on PostgreSQL the role is one that runs jobs.
-pub async fn purge(tx: &mut Transaction, org: OrgId, blocks: &[i64], before: DateTime<Utc>) -> Result<u64, DbError> {
+/// Removes the entries of blocks, whose hashes stay; returns how many entries. On PostgreSQL the role is one that runs jobs.
+pub(crate) async fn purge(
+    tx: &mut Transaction,
+    org: OrgId,
+    blocks: &[i64],
+    before: DateTime<Utc>,
+) -> Result<u64, DbError> {
     if blocks.is_empty() {
         return Ok(0);
     }
@@ -395,10 +397,7 @@ pub async fn purge(tx: &mut Transaction, org: OrgId, blocks: &[i64], before: Dat
 }
 
 /// Numbers of blocks that were sealed before an instant and have their entries, after one.
-///
-/// # Errors
-/// Of the database.
-pub async fn purgeable(
+pub(crate) async fn purgeable(
     tx: &mut Transaction,
     org: OrgId,
     until: DateTime<Utc>,

@@ -61,7 +61,7 @@ pub struct ConsentRow {
     pub from: DateTime<Utc>,
     pub until: Option<DateTime<Utc>>,
     /// When the person stated it: a permit does not withdraw a denial that was stated after it.
-    pub stated_at: DateTime<Utc>,
+    pub(crate) stated_at: DateTime<Utc>,
     pub reason: Option<String>,
     pub(crate) recorded_by: Uuid,
     pub(crate) recorded_at: DateTime<Utc>,

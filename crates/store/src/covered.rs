@@ -22,10 +22,10 @@ use anamnesis_sql::{Arg, Bulk, Column, ColumnType, DbError, Row, Sql, SqlValue, 
 pub const WITH_ACTS: u8 = 2;
 
 /// The one with which the ledger of runs came.
-pub const WITH_RUNS: u8 = 3;
+pub(crate) const WITH_RUNS: u8 = 3;
 
 /// The newest version.
-pub const VERSION: u8 = WITH_RUNS;
+pub(crate) const VERSION: u8 = WITH_RUNS;
 
 /// Places in a row that [`CoveredTable::sql`] reads: the patient, the hash, and the covered columns after them, the
 /// first of which is the id and the second the revision where the table has revisions.
@@ -286,7 +286,7 @@ pub async fn authenticity(
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DistrustedRows {
     /// The policy of the organisation: no source is removed by it.
-    pub everything: bool,
+    pub(crate) everything: bool,
     /// Patients whose tier or country differs from their statements, or whose legal hold may have been removed.
     patients: BTreeSet<Uuid>,
     /// Documents whose dates or type were changed, by patient and revision.

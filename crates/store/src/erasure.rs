@@ -110,7 +110,7 @@ pub struct ErasureReceipt {
     /// `None` while it is being done.
     pub done_at: Option<DateTime<Utc>>,
     /// When the archive of original files held nothing of it any more.
-    pub files_at: Option<DateTime<Utc>>,
+    pub(crate) files_at: Option<DateTime<Utc>>,
     /// Rows that went, by table, and messages in `quarantine`. Empty ones are left out.
     pub counts: BTreeMap<String, u64>,
     /// For a memory, the documents that state it, because quarantined messages and original files may repeat them.
@@ -139,7 +139,7 @@ pub enum ErasureProgress {
 /// Patients who were erased, and documents of others that were.
 #[derive(Debug, Clone, Default)]
 pub struct ErasedIds {
-    pub patients: BTreeSet<PatientId>,
+    pub(crate) patients: BTreeSet<PatientId>,
     pub documents: BTreeSet<(PatientId, DocumentId)>,
 }
 

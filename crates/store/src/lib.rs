@@ -7,7 +7,7 @@ pub mod audit_trail;
 mod batch;
 pub mod binding;
 pub mod cohorts;
-pub mod command_metrics;
+mod command_metrics;
 pub mod confidence_trends;
 pub mod consents;
 pub mod covered;
@@ -47,14 +47,12 @@ mod write;
 
 pub use encrypted_columns::document_row;
 pub use paging::PageRequest;
-pub use roles::{
+pub(crate) use roles::{
     AuditStore, ErasureStore, GenerationStore, IntakeStore, KeyStoreBinding, MemoryReader, OrganizationStore,
     OutboxStore, QuarantineStore, StatsStore,
 };
 pub use statements::NamedStatement;
-pub use write::maintenance;
-pub use write::projections;
-pub use write::redaction_changes;
+pub use write::{maintenance, projections, redaction_changes};
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,7 +66,7 @@ use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{KeyError, KeyStore, OpenError, PatientKeys};
 use anamnesis_sql::{Database, DbError, Fault};
-pub use outbox_notify::OutboxNotifier;
+pub(crate) use outbox_notify::OutboxNotifier;
 
 /// Keys of the patients of a batch.
 pub type Keys = HashMap<Scope, Arc<PatientKeys>>;

@@ -12,7 +12,7 @@ use anamnesis_sql::{Access, DbError, Row, Transaction};
 
 /// Whether an organisation's policy is as this program set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PolicyAuthenticity {
+pub(crate) enum PolicyAuthenticity {
     Authentic,
     /// It was changed without the key of the store.
     Forged,
@@ -24,7 +24,7 @@ pub enum PolicyAuthenticity {
 ///
 /// # Errors
 /// Of the database.
-pub async fn policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<PolicyAuthenticity, DbError> {
+pub(crate) async fn policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<PolicyAuthenticity, DbError> {
     let Some(row) = tx.fetch_optional(&sql::POLICY, vec![org.0.into()]).await? else {
         return Ok(PolicyAuthenticity::Authentic);
     };

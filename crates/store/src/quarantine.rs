@@ -37,7 +37,7 @@ pub struct QuarantinedMessage {
     pub created_at: DateTime<Utc>,
     pub(crate) updated_at: DateTime<Utc>,
     /// The patient whose key seals the content; `None`: the platform's key does.
-    pub patient_id: Option<Uuid>,
+    pub(crate) patient_id: Option<Uuid>,
     /// The same with the organisation of that key: a message that breaks the contract may name no organisation.
     #[serde(skip)]
     pub sealed_for: Option<Scope>,

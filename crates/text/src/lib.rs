@@ -12,14 +12,14 @@ mod asking;
 pub mod codepoints;
 pub mod coverage;
 pub mod fold;
-pub mod language;
+mod language;
 pub mod numbers;
 pub mod passages;
 pub mod sentences;
 pub mod stems;
-pub mod terms;
+mod terms;
 pub mod tokens;
-pub mod word_list;
+mod word_list;
 
 pub use asking::{only_asks, subject, without_marks};
 pub use codepoints::CodePoints;

@@ -28,7 +28,7 @@ impl AddressError {
 }
 
 /// Whether a host is this machine by its name alone: `localhost`, 127.0.0.0/8 or ::1, with or without brackets.
-pub fn is_local_host(host: &str) -> bool {
+pub(crate) fn is_local_host(host: &str) -> bool {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     bare.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

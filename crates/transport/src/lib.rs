@@ -7,6 +7,6 @@ mod address;
 mod client;
 mod token;
 
-pub use address::{AddressError, Endpoint, apart, is_local_host, is_protected};
+pub use address::{AddressError, Endpoint, apart, is_protected};
 pub use client::{Client, ClientError, HttpResponse, Options, SendError, authority};
-pub use token::{ApiToken, NoToken};
+pub use token::ApiToken;

@@ -18,7 +18,7 @@ pub enum ApiToken {
 /// There is no token where one was configured, or it cannot be a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no usable token")]
-pub struct NoToken;
+pub(crate) struct NoToken;
 
 /// A file with a token, as it was when last read.
 pub struct TokenFile {

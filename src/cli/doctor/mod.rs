@@ -50,7 +50,7 @@ pub struct Args {
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FindingState {
+pub(crate) enum FindingState {
     Fault,
     Warning,
     Skipped,

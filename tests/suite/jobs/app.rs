@@ -64,10 +64,10 @@ pub(crate) fn leaked(text: String) -> Sql {
 
 /// A store, its keys and its clock.
 pub(crate) struct JobFixture {
-    pub database: Database,
-    pub keys: Arc<Keyring>,
-    pub clock: Arc<ManualClock>,
-    pub directory: tempfile::TempDir,
+    pub(crate) database: Database,
+    pub(crate) keys: Arc<Keyring>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) directory: tempfile::TempDir,
 }
 
 impl JobFixture {

@@ -20,8 +20,8 @@ use super::app::{JobFixture, run, undisturbed};
 /// Notifies when a number of batches is committed.
 #[derive(Default)]
 pub(crate) struct AfterBatches {
-    pub left: AtomicU64,
-    pub reached: Notify,
+    pub(crate) left: AtomicU64,
+    pub(crate) reached: Notify,
 }
 
 impl JobObserver for AfterBatches {

@@ -60,15 +60,15 @@ pub(crate) trait Dialect: Send + Sync + 'static {
 
 /// The state of the service.
 pub(crate) struct ServiceState {
-    pub version: u32,
-    pub fault: ServiceFault,
+    pub(crate) version: u32,
+    pub(crate) fault: ServiceFault,
     /// The token that is valid now; each login makes the next.
-    pub token: u32,
-    pub logins: u32,
+    pub(crate) token: u32,
+    pub(crate) logins: u32,
     /// Calls of the key, refused ones included.
-    pub calls: u32,
+    pub(crate) calls: u32,
     /// Missing parts of requests.
-    pub problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
     kept: HashMap<Vec<u8>, (Vec<u8>, Vec<u8>)>,
 }
 
@@ -81,7 +81,7 @@ impl ServiceState {
 }
 
 pub(crate) struct FakeKeyService {
-    pub server: MockServer,
+    pub(crate) server: MockServer,
     state: Arc<Mutex<ServiceState>>,
 }
 

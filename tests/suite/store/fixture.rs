@@ -18,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{Clinic, StorePlace, TestEngine, bodies, feed};
 
 pub(crate) struct StoreFixture {
-    pub clinic: Clinic,
-    pub place: StorePlace,
-    pub pipeline: Pipeline,
-    pub scheduler: JobScheduler,
+    pub(crate) clinic: Clinic,
+    pub(crate) place: StorePlace,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) scheduler: JobScheduler,
 }
 
 impl StoreFixture {

@@ -17,7 +17,7 @@ use anamnesis_store::read::ReadInstant;
 
 /// Why it could not be measured.
 #[derive(Debug, thiserror::Error)]
-pub enum AuditBenchError {
+pub(crate) enum AuditBenchError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("a document was not stored, or a patient cannot be read")]
@@ -26,26 +26,30 @@ pub enum AuditBenchError {
 
 /// Medians in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AuditMeasurement {
-    pub bench: &'static str,
-    pub store: &'static str,
+pub(crate) struct AuditMeasurement {
+    pub(crate) bench: &'static str,
+    pub(crate) store: &'static str,
     /// `release` or `debug`.
-    pub build: &'static str,
-    pub reads: usize,
+    pub(crate) build: &'static str,
+    pub(crate) reads: usize,
     /// A profile, without an entry.
-    pub read_ms: f64,
+    pub(crate) read_ms: f64,
     /// The same with its entry committed first.
-    pub waits_ms: f64,
+    pub(crate) waits_ms: f64,
     /// `waits_ms` over `read_ms`.
-    pub ratio: f64,
-    pub entries: u64,
+    pub(crate) ratio: f64,
+    pub(crate) entries: u64,
     /// Entries that the check of the chain takes in a second.
-    pub checked_per_s: f64,
+    pub(crate) checked_per_s: f64,
 }
 
 /// # Errors
 /// When the store refuses something, or a document is not stored.
-pub async fn measure(pipeline: &Pipeline, documents: u64, reads: usize) -> Result<AuditMeasurement, AuditBenchError> {
+pub(crate) async fn measure(
+    pipeline: &Pipeline,
+    documents: u64,
+    reads: usize,
+) -> Result<AuditMeasurement, AuditBenchError> {
     let store = pipeline.store();
     let (org, patient) = (OrgId(derive("bench.org", &[b"audit"])), PatientId(derive("patient", &[b"audit"])));
     let scope = Scope::new(org, patient).map_err(|_| AuditBenchError::Unreadable)?;

@@ -56,10 +56,10 @@ struct TableColumns {
 
 /// What was written, and how long that took.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Baseline {
-    pub took: Duration,
+pub(crate) struct Baseline {
+    pub(crate) took: Duration,
     /// Table and number of rows, in the order of writing.
-    pub rows: Vec<(&'static str, u64)>,
+    pub(crate) rows: Vec<(&'static str, u64)>,
 }
 
 /// Rows of one table in one batch.
@@ -73,7 +73,12 @@ type Batch = Vec<BatchRows>;
 ///
 /// # Errors
 /// What either store says.
-pub async fn upserts(from: &Database, to: &Database, batch: usize, connections: usize) -> Result<Baseline, DbError> {
+pub(crate) async fn upserts(
+    from: &Database,
+    to: &Database,
+    batch: usize,
+    connections: usize,
+) -> Result<Baseline, DbError> {
     let mut done = Baseline { took: Duration::ZERO, rows: TABLES.iter().map(|(name, _)| (*name, 0)).collect() };
     let mut columns = Vec::new();
     for table in TABLES.iter().chain(&PARENTS) {

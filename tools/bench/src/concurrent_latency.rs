@@ -18,11 +18,11 @@ const PATIENTS: u64 = 40;
 
 /// Times of the batches, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct BatchLatency {
-    pub batches: u64,
-    pub p50_ms: f64,
-    pub p95_ms: f64,
-    pub max_ms: f64,
+pub(crate) struct BatchLatency {
+    pub(crate) batches: u64,
+    pub(crate) p50_ms: f64,
+    pub(crate) p95_ms: f64,
+    pub(crate) max_ms: f64,
 }
 
 impl BatchLatency {
@@ -39,13 +39,18 @@ impl BatchLatency {
 /// Some batch was not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a document was not stored")]
-pub struct NotStored;
+pub(crate) struct NotStored;
 
 /// So many batches, one after the other, beginning with this number.
 ///
 /// # Errors
 /// When one of them is not stored.
-pub async fn alone(pipeline: &Pipeline, org: OrgId, first: u64, batches: u64) -> Result<BatchLatency, NotStored> {
+pub(crate) async fn alone(
+    pipeline: &Pipeline,
+    org: OrgId,
+    first: u64,
+    batches: u64,
+) -> Result<BatchLatency, NotStored> {
     let mut times = Vec::new();
     for number in first..first + batches {
         times.push(batch(pipeline, org, number).await?);
@@ -54,13 +59,13 @@ pub async fn alone(pipeline: &Pipeline, org: OrgId, first: u64, batches: u64) ->
 }
 
 /// Batches that go on in a task of their own until they are asked to stop.
-pub struct BackgroundLoad {
+pub(crate) struct BackgroundLoad {
     over: Arc<AtomicBool>,
     task: JoinHandle<Result<BatchLatency, NotStored>>,
 }
 
 impl BackgroundLoad {
-    pub fn start(pipeline: Arc<Pipeline>, org: OrgId, first: u64) -> Self {
+    pub(crate) fn start(pipeline: Arc<Pipeline>, org: OrgId, first: u64) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&over);
         let task = tokio::spawn(async move {
@@ -76,7 +81,7 @@ impl BackgroundLoad {
 
     /// # Errors
     /// When a batch was not stored.
-    pub async fn stop(self) -> Result<BatchLatency, NotStored> {
+    pub(crate) async fn stop(self) -> Result<BatchLatency, NotStored> {
         self.over.store(true, Ordering::Relaxed);
         self.task.await.unwrap_or(Err(NotStored))
     }

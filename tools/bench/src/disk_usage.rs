@@ -38,48 +38,48 @@ static POSTGRES_INDEXES: LazyLock<Sql> = LazyLock::new(|| {
 
 /// All figures are of one document on average.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DiskUsage {
-    pub bench: &'static str,
-    pub store: &'static str,
-    pub documents: u64,
-    pub body_bytes: f64,
+pub(crate) struct DiskUsage {
+    pub(crate) bench: &'static str,
+    pub(crate) store: &'static str,
+    pub(crate) documents: u64,
+    pub(crate) body_bytes: f64,
     /// Tables and indexes together.
-    pub store_bytes: f64,
+    pub(crate) store_bytes: f64,
     /// How far a server's write-ahead log grew, all writers included; `null` for a file.
-    pub log_bytes: Option<f64>,
+    pub(crate) log_bytes: Option<f64>,
     /// The largest first; those that no document fills are left out.
-    pub tables: Vec<TableUsage>,
+    pub(crate) tables: Vec<TableUsage>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TableUsage {
-    pub table: String,
-    pub rows: f64,
+pub(crate) struct TableUsage {
+    pub(crate) table: String,
+    pub(crate) rows: f64,
     /// Rows with their headers and free room; on a file the primary key is part of it.
-    pub bytes: f64,
-    pub indexes: Vec<UsagePart>,
+    pub(crate) bytes: f64,
+    pub(crate) indexes: Vec<UsagePart>,
     /// Values alone, as the engine stores them.
-    pub columns: Vec<UsagePart>,
+    pub(crate) columns: Vec<UsagePart>,
 }
 
 impl TableUsage {
     /// With its indexes.
-    pub fn total(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         self.bytes + self.indexes.iter().map(|index| index.bytes).sum::<f64>()
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UsagePart {
-    pub name: String,
-    pub bytes: f64,
+pub(crate) struct UsagePart {
+    pub(crate) name: String,
+    pub(crate) bytes: f64,
 }
 
 /// Puts invented documents through the pipeline and accounts for what they left.
 ///
 /// # Errors
 /// When the store refuses something.
-pub async fn measure(
+pub(crate) async fn measure(
     pipeline: &Arc<Pipeline>,
     documents: u64,
     load: IngestLoad,

@@ -17,19 +17,19 @@ const HOSTILE: usize = 200_000;
 
 /// One kind of text.
 #[derive(Debug, Clone, Serialize)]
-pub struct ExtractionSpeed {
-    pub text: String,
-    pub bytes: usize,
+pub(crate) struct ExtractionSpeed {
+    pub(crate) text: String,
+    pub(crate) bytes: usize,
     /// Megabytes (10⁶ bytes) a second on one core, the whole rule path; the best pass.
-    pub megabytes_per_second: f64,
+    pub(crate) megabytes_per_second: f64,
     /// Milliseconds of the best pass.
-    pub milliseconds: f64,
+    pub(crate) milliseconds: f64,
     /// Time for a text twice as long over the time for this one: 2 where the cost is linear.
-    pub doubling: Option<f64>,
+    pub(crate) doubling: Option<f64>,
 }
 
 /// Measures the given documents, or invented ones, and the hostile texts.
-pub fn measure(extractor: &Extractor, documents: Option<Vec<Document>>) -> Vec<ExtractionSpeed> {
+pub(crate) fn measure(extractor: &Extractor, documents: Option<Vec<Document>>) -> Vec<ExtractionSpeed> {
     let named = if documents.is_some() { "data" } else { "invented documents" };
     let documents = documents.unwrap_or_else(invented);
     let mut out = vec![speed(extractor, named, &documents)];
@@ -85,7 +85,7 @@ fn invented() -> Vec<Document> {
 }
 
 /// A text or a dialogue in the shape of the message contract.
-pub fn document(body: &serde_json::Value) -> Option<Document> {
+pub(crate) fn document(body: &serde_json::Value) -> Option<Document> {
     let language = match body.get("language").or_else(|| body.get("lang")).and_then(serde_json::Value::as_str) {
         Some("es") => Language::Spanish,
         Some("en") => Language::English,

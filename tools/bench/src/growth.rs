@@ -26,7 +26,7 @@ static FINDINGS: std::sync::LazyLock<Sql> = std::sync::LazyLock::new(|| {
 
 /// Why it could not be measured.
 #[derive(Debug, thiserror::Error)]
-pub enum GrowthError {
+pub(crate) enum GrowthError {
     #[error(transparent)]
     Store(#[from] DbError),
     #[error("a document was not stored")]
@@ -35,21 +35,21 @@ pub enum GrowthError {
 
 /// Medians in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GrowthMeasurement {
-    pub bench: &'static str,
-    pub store: &'static str,
+pub(crate) struct GrowthMeasurement {
+    pub(crate) bench: &'static str,
+    pub(crate) store: &'static str,
     /// `release` or `debug`.
-    pub build: &'static str,
+    pub(crate) build: &'static str,
     /// Of the full record when timing began.
-    pub documents: u64,
-    pub memories: u64,
-    pub findings: u64,
+    pub(crate) documents: u64,
+    pub(crate) memories: u64,
+    pub(crate) findings: u64,
     /// A document into a record with few others.
-    pub empty_ms: f64,
+    pub(crate) empty_ms: f64,
     /// The same document into the full record.
-    pub full_ms: f64,
+    pub(crate) full_ms: f64,
     /// `full_ms` over `empty_ms`.
-    pub ratio: f64,
+    pub(crate) ratio: f64,
 }
 
 /// Fills one record until it holds so many memories, then times documents into it and into new ones by turns. `report` hears
@@ -57,7 +57,7 @@ pub struct GrowthMeasurement {
 ///
 /// # Errors
 /// When the store refuses something, or a document is not stored.
-pub async fn measure(
+pub(crate) async fn measure(
     pipeline: &Pipeline,
     memories: u64,
     report: &(dyn Fn(u64) + Sync),

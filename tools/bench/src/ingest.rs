@@ -28,7 +28,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What may stop a measurement.
 #[derive(Debug, thiserror::Error)]
-pub enum BenchError {
+pub(crate) enum BenchError {
     #[error(transparent)]
     Spool(#[from] SpoolError),
     #[error("{path}: line {line} is longer than a message may be")]
@@ -43,7 +43,7 @@ pub enum BenchError {
 
 /// Where the messages come from. Read once for each pass, a batch at a time.
 #[derive(Debug, Clone)]
-pub enum DocumentSource {
+pub(crate) enum DocumentSource {
     /// So many documents of [`corpus`].
     Generated(u64),
     /// NDJSON files or folders of them; at most `limit` messages.
@@ -74,7 +74,7 @@ impl DocumentSource {
     }
 
     /// Messages of a pass, where that is known before.
-    pub fn len_hint(&self) -> Option<u64> {
+    pub(crate) fn len_hint(&self) -> Option<u64> {
         match self {
             Self::Generated(count) => Some(*count),
             Self::Data { .. } => None,
@@ -84,11 +84,11 @@ impl DocumentSource {
 
 /// How messages are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IngestLoad {
+pub(crate) struct IngestLoad {
     /// Messages of a batch, at least 1.
-    pub batch: usize,
+    pub(crate) batch: usize,
     /// Batches in work at once, as a worker's slots are; at least 1.
-    pub slots: usize,
+    pub(crate) slots: usize,
 }
 
 /// Batches that are made ready for each slot before the clock runs.
@@ -96,66 +96,66 @@ const READY: usize = 16;
 
 /// Seconds of a stage, summed over documents and threads, and its share of all stages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct StageTime {
-    pub seconds: f64,
-    pub share: f64,
+pub(crate) struct StageTime {
+    pub(crate) seconds: f64,
+    pub(crate) share: f64,
 }
 
 /// The figures. Rates are messages per second; `null` where the operating system does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct IngestMeasurement {
-    pub bench: &'static str,
+pub(crate) struct IngestMeasurement {
+    pub(crate) bench: &'static str,
     /// `sqlite` or `postgres`.
-    pub store: &'static str,
+    pub(crate) store: &'static str,
     /// `release` or `debug`.
-    pub build: &'static str,
-    pub documents: u64,
-    pub stored: u64,
+    pub(crate) build: &'static str,
+    pub(crate) documents: u64,
+    pub(crate) stored: u64,
     /// Quarantined or given up, in the first pass.
-    pub not_stored: u64,
-    pub body_bytes_per_document: f64,
+    pub(crate) not_stored: u64,
+    pub(crate) body_bytes_per_document: f64,
     /// Messages of a transaction.
-    pub batch: usize,
+    pub(crate) batch: usize,
     /// Batches in work at once, and connections of the bare upserts.
-    pub slots: usize,
+    pub(crate) slots: usize,
     /// `whole`, or `patterns` without extraction.
-    pub profile: &'static str,
-    pub documents_per_second: f64,
-    pub bare_documents_per_second: f64,
-    pub ratio_to_bare_upserts: f64,
-    pub redelivered_duplicates: u64,
-    pub redelivered_documents_per_second: f64,
+    pub(crate) profile: &'static str,
+    pub(crate) documents_per_second: f64,
+    pub(crate) bare_documents_per_second: f64,
+    pub(crate) ratio_to_bare_upserts: f64,
+    pub(crate) redelivered_duplicates: u64,
+    pub(crate) redelivered_documents_per_second: f64,
     /// The second pass over the first.
-    pub redelivery_ratio: f64,
-    pub cpu_ms_per_document: Option<f64>,
+    pub(crate) redelivery_ratio: f64,
+    pub(crate) cpu_ms_per_document: Option<f64>,
     /// Mebibytes resident at most, up to the end of the first pass.
-    pub peak_mb: Option<f64>,
+    pub(crate) peak_mb: Option<f64>,
     /// Mebibytes resident after each tenth of the first pass: flat, or it grows with what was done.
-    pub resident_mb: Vec<f64>,
-    pub store_bytes_per_document: f64,
+    pub(crate) resident_mb: Vec<f64>,
+    pub(crate) store_bytes_per_document: f64,
     /// A server's write-ahead log during each pass, whichever process wrote it; `null` for an embedded store.
-    pub log_bytes_per_document: Option<f64>,
-    pub log_bytes_per_redelivery: Option<f64>,
-    pub stages: BTreeMap<&'static str, StageTime>,
+    pub(crate) log_bytes_per_document: Option<f64>,
+    pub(crate) log_bytes_per_redelivery: Option<f64>,
+    pub(crate) stages: BTreeMap<&'static str, StageTime>,
     /// Rows of the bare upserts, by table.
-    pub rows: BTreeMap<&'static str, u64>,
+    pub(crate) rows: BTreeMap<&'static str, u64>,
     /// Each round, where there was more than one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rounds: Vec<Round>,
+    pub(crate) rounds: Vec<Round>,
 }
 
 /// Rates of one round: the pipeline and, right after it, the bare upserts of what it left.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Round {
-    pub documents_per_second: f64,
-    pub bare_documents_per_second: f64,
-    pub ratio_to_bare_upserts: f64,
+pub(crate) struct Round {
+    pub(crate) documents_per_second: f64,
+    pub(crate) bare_documents_per_second: f64,
+    pub(crate) ratio_to_bare_upserts: f64,
 }
 
 impl IngestMeasurement {
     /// Rounds in stores of their own as one measurement: of each rate and ratio the median, which one round that had to wait
     /// for something else on the machine does not move. What was not stored is summed; all else is the first round's.
-    pub fn from_rounds(all: Vec<Self>) -> Option<Self> {
+    pub(crate) fn from_rounds(all: Vec<Self>) -> Option<Self> {
         let round = |one: &Self| Round {
             documents_per_second: one.documents_per_second,
             bare_documents_per_second: one.bare_documents_per_second,
@@ -202,7 +202,7 @@ fn median(mut figures: Vec<f64>) -> f64 {
 ///
 /// # Errors
 /// When messages cannot be read or a store refuses; a message that the pipeline quarantines is a figure, not an error.
-pub async fn measure(
+pub(crate) async fn measure(
     pipeline: &Arc<Pipeline>,
     source: &DocumentSource,
     load: IngestLoad,
@@ -237,7 +237,7 @@ pub async fn measure(
 ///
 /// # Errors
 /// When messages cannot be read or the store refuses.
-pub async fn fill(
+pub(crate) async fn fill(
     pipeline: &Arc<Pipeline>,
     source: &DocumentSource,
     load: IngestLoad,

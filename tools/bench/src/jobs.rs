@@ -106,14 +106,14 @@ static PATIENTLY: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT set_config('
 
 /// How much is stored, and how much of it is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobsSize {
-    pub memories: u64,
-    pub due: u64,
+pub(crate) struct JobsSize {
+    pub(crate) memories: u64,
+    pub(crate) due: u64,
 }
 
 /// Why it could not be measured.
 #[derive(Debug, thiserror::Error)]
-pub enum JobsBenchError {
+pub(crate) enum JobsBenchError {
     #[error(transparent)]
     Job(#[from] JobError),
     #[error(transparent)]
@@ -128,51 +128,51 @@ pub enum JobsBenchError {
 
 /// The figures, in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct JobsMeasurement {
-    pub bench: &'static str,
-    pub store: &'static str,
+pub(crate) struct JobsMeasurement {
+    pub(crate) bench: &'static str,
+    pub(crate) store: &'static str,
     /// `release` or `debug`.
-    pub build: &'static str,
-    pub memories: u64,
-    pub due: u64,
+    pub(crate) build: &'static str,
+    pub(crate) memories: u64,
+    pub(crate) due: u64,
     /// All jobs of a usual run.
-    pub run_ms: f64,
+    pub(crate) run_ms: f64,
     /// Rows that the run looked at and changed.
-    pub examined: u64,
-    pub changed: u64,
+    pub(crate) examined: u64,
+    pub(crate) changed: u64,
     /// The same run again.
-    pub again_ms: f64,
+    pub(crate) again_ms: f64,
     /// What each job took of it.
-    pub again_by_job: BTreeMap<&'static str, f64>,
-    pub again_changed: u64,
+    pub(crate) again_by_job: BTreeMap<&'static str, f64>,
+    pub(crate) again_changed: u64,
     /// A run after the rates of decay were changed: what was asked is asked anew, and no memory is rewritten.
-    pub anew_ms: f64,
-    pub anew_changed: u64,
+    pub(crate) anew_ms: f64,
+    pub(crate) anew_changed: u64,
     /// One statement that writes every row: what a run would cost that stored confidences as they fade.
-    pub whole_update_ms: f64,
+    pub(crate) whole_update_ms: f64,
     /// `anew_ms` over `whole_update_ms`.
-    pub anew_over_update: f64,
+    pub(crate) anew_over_update: f64,
     /// Bytes on disk after thirty usual runs over those before them.
-    pub growth: f64,
+    pub(crate) growth: f64,
     /// Rows that those runs changed.
-    pub growth_changed: u64,
+    pub(crate) growth_changed: u64,
     /// Bytes on disk after the run of the changed rates, over those before it.
-    pub anew_growth: f64,
+    pub(crate) anew_growth: f64,
     /// Most memory of the process during the jobs; filling the store is left out, keys and lists are not.
-    pub peak_bytes: u64,
+    pub(crate) peak_bytes: u64,
     /// Small batches of documents while nothing else is done, from bytes to commit.
-    pub ingest_alone: BatchLatency,
+    pub(crate) ingest_alone: BatchLatency,
     /// The same while a run asks about every memory that falls under a much faster rate.
-    pub ingest_during_run: BatchLatency,
+    pub(crate) ingest_during_run: BatchLatency,
     /// How many it asked about.
-    pub expired_during_run: u64,
+    pub(crate) expired_during_run: u64,
 }
 
 /// Fills the store of the pipeline and measures. `on_progress` is called with the number of memories.
 ///
 /// # Errors
 /// When the store refuses something, or a run does not end well.
-pub async fn measure(
+pub(crate) async fn measure(
     pipeline: &Arc<Pipeline>,
     policies: Policies,
     size: JobsSize,

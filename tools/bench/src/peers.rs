@@ -16,12 +16,12 @@ use super::corpus;
 const SCRIPT: &str = include_str!("../../../scripts/peers.py");
 
 /// The libraries that `scripts/peers.py` knows, each in the way in which it works, and whether they redact.
-pub const PEERS: [(&str, bool); 4] =
+pub(crate) const PEERS: [(&str, bool); 4] =
     [("llamaindex", false), ("llamaindex-nodes", false), ("mem0", false), ("llamaindex+presidio", true)];
 
 /// What may go wrong.
 #[derive(Debug, thiserror::Error)]
-pub enum PeersError {
+pub(crate) enum PeersError {
     #[error("Python cannot be started: {0}")]
     Python(std::io::ErrorKind),
     #[error("{peer} failed; its output is in {log}")]
@@ -32,42 +32,42 @@ pub enum PeersError {
 
 /// Where a peer works.
 #[derive(Debug, Clone)]
-pub struct PeerLocation<'a> {
-    pub python: &'a Path,
+pub(crate) struct PeerLocation<'a> {
+    pub(crate) python: &'a Path,
     /// For the documents, the script and what a peer keeps next to the database.
-    pub folder: &'a Path,
+    pub(crate) folder: &'a Path,
     /// An administrator's, of a database with pgvector that is the peer's alone.
-    pub url: &'a str,
+    pub(crate) url: &'a str,
     /// `/embeddings` is appended to it.
-    pub embeddings: &'a str,
-    pub dimension: usize,
+    pub(crate) embeddings: &'a str,
+    pub(crate) dimension: usize,
     /// Texts of a call, where a peer takes several.
-    pub batch: usize,
+    pub(crate) batch: usize,
 }
 
 /// What a peer did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Peer {
-    pub peer: String,
+pub(crate) struct Peer {
+    pub(crate) peer: String,
     #[serde(default)]
-    pub version: Option<String>,
+    pub(crate) version: Option<String>,
     #[serde(default)]
-    pub documents: u64,
+    pub(crate) documents: u64,
     #[serde(default)]
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Why there is no figure.
     #[serde(default)]
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 impl Peer {
     /// One that failed has no rate.
-    pub fn failed(peer: &str, error: &PeersError) -> Self {
+    pub(crate) fn failed(peer: &str, error: &PeersError) -> Self {
         Self { peer: peer.to_owned(), version: None, documents: 0, seconds: 0.0, error: Some(error.to_string()) }
     }
 
-    pub fn documents_per_second(&self) -> Option<f64> {
+    pub(crate) fn documents_per_second(&self) -> Option<f64> {
         (self.error.is_none() && self.seconds > 0.0).then(|| self.documents as f64 / self.seconds)
     }
 }
@@ -76,7 +76,7 @@ impl Peer {
 ///
 /// # Errors
 /// When Python cannot be started or the peer fails; a peer that is not installed is told in [`Peer::error`].
-pub async fn run(peer: &'static str, documents: u64, place: &PeerLocation<'_>) -> Result<Peer, PeersError> {
+pub(crate) async fn run(peer: &'static str, documents: u64, place: &PeerLocation<'_>) -> Result<Peer, PeersError> {
     let file = |error: std::io::Error| PeersError::File(error.kind());
     let (script, lines) = (place.folder.join("peers.py"), place.folder.join("documents.ndjson"));
     std::fs::write(&script, SCRIPT).map_err(file)?;

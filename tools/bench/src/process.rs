@@ -6,38 +6,38 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(10);
 
 /// Processor time of all threads since the start, user and system.
-pub fn cpu() -> Option<Duration> {
+pub(crate) fn cpu() -> Option<Duration> {
     cpu_in(&std::fs::read_to_string("/proc/self/stat").ok()?)
 }
 
 /// The same of another process.
-pub fn cpu_of(process: u32) -> Option<Duration> {
+pub(crate) fn cpu_of(process: u32) -> Option<Duration> {
     cpu_in(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
 /// Most memory that was resident at once, in bytes.
-pub fn peak_bytes() -> Option<u64> {
+pub(crate) fn peak_bytes() -> Option<u64> {
     status("self", "VmHWM:")
 }
 
 /// Begins to count the most memory anew from what is resident now (`proc(5)`, `clear_refs`). Where that cannot be done the peak
 /// stays that of the whole process.
-pub fn forget_peak() {
+pub(crate) fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
 /// The same of another process.
-pub fn peak_bytes_of(process: u32) -> Option<u64> {
+pub(crate) fn peak_bytes_of(process: u32) -> Option<u64> {
     status(&process.to_string(), "VmHWM:")
 }
 
 /// Memory that is resident now, in bytes.
-pub fn resident_bytes() -> Option<u64> {
+pub(crate) fn resident_bytes() -> Option<u64> {
     status("self", "VmRSS:")
 }
 
 /// The same of another process.
-pub fn resident_bytes_of(process: u32) -> Option<u64> {
+pub(crate) fn resident_bytes_of(process: u32) -> Option<u64> {
     status(&process.to_string(), "VmRSS:")
 }
 
@@ -63,7 +63,7 @@ fn bytes_of(status: &str, field: &str) -> Option<u64> {
 ///
 /// # Errors
 /// When there is none: build the package `anamnesis` with the same profile first.
-pub fn program() -> std::io::Result<std::path::PathBuf> {
+pub(crate) fn program() -> std::io::Result<std::path::PathBuf> {
     let here = std::env::current_exe()?;
     // A test runs from `deps`, one folder below the programs.
     let folders = here.ancestors().skip(1).take(2);

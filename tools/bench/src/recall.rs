@@ -50,22 +50,22 @@ pub struct RecallSize {
 /// The figures, in milliseconds of one search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecallMeasurement {
-    pub bench: &'static str,
-    pub store: &'static str,
+    pub(crate) bench: &'static str,
+    pub(crate) store: &'static str,
     /// `release` or `debug`.
-    pub build: &'static str,
-    pub own: u64,
-    pub foreign: u64,
-    pub dimension: usize,
-    pub queries: u32,
+    pub(crate) build: &'static str,
+    pub(crate) own: u64,
+    pub(crate) foreign: u64,
+    pub(crate) dimension: usize,
+    pub(crate) queries: u32,
     /// Whether searches next to others asked an approximate index.
-    pub approximate: bool,
-    pub alone_p50_ms: f64,
-    pub alone_p95_ms: f64,
-    pub with_others_p50_ms: f64,
-    pub with_others_p95_ms: f64,
+    pub(crate) approximate: bool,
+    pub(crate) alone_p50_ms: f64,
+    pub(crate) alone_p95_ms: f64,
+    pub(crate) with_others_p50_ms: f64,
+    pub(crate) with_others_p95_ms: f64,
     /// `with_others_p50_ms` over `alone_p50_ms`.
-    pub change: f64,
+    pub(crate) change: f64,
     /// Share of searches whose five hits were the five nearest by comparing all.
     pub exact: f64,
     /// Share of the nearest that were found next to others.

@@ -24,7 +24,7 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-pub use self::fault::{FaultRates, ProviderFault, UnknownFault};
+pub use self::fault::{FaultRates, ProviderFault};
 pub use self::vector::vector_of;
 use self::wire::EmbeddingCall;
 use anamnesis_core::clock::{Entropy, SeededEntropy};
@@ -103,7 +103,7 @@ pub fn model_environment(dimension: usize) -> Vec<(String, String)> {
 pub struct RequestCounts {
     pub requests: u64,
     /// Texts that were answered with a vector.
-    pub texts: u64,
+    pub(crate) texts: u64,
 }
 
 /// A running server; stops when dropped.
@@ -143,10 +143,6 @@ impl FakeProvider {
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let task = tokio::spawn(serve(listener, router).into_future().map(drop)).abort_handle();
         Ok(Self { address, shared, task })
-    }
-
-    pub fn address(&self) -> SocketAddr {
-        self.address
     }
 
     /// `embedding.url` for the provider `openai`.

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::embedding::{InvalidSetting, rule};
 use super::rules::Rules;
 use anamnesis_transport::Endpoint;
-pub use services::{AwsConfig, AzureConfig, AzureIdentity, GoogleConfig, GoogleCredentials, KubernetesConfig};
-pub use services::{VaultAuth, VaultConfig};
+pub use services::{AwsConfig, AzureConfig, AzureIdentity, GoogleConfig, GoogleCredentials, VaultAuth, VaultConfig};
 
 /// Which root key wraps the store key, and how to reach it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -65,9 +65,9 @@ pub struct ChainReport {
     /// Of versions before the trail was chained: they are in the chain, and nothing shows who wrote them.
     pub unsigned: u64,
     pub erased: u64,
-    pub purged: u64,
+    pub(crate) purged: u64,
     /// Heads that were given and are in the chain.
-    pub witnesses: u64,
+    pub(crate) witnesses: u64,
     /// At most [`MOST_FINDINGS`].
     pub findings: Vec<ChainFinding>,
     /// All of them.
@@ -75,7 +75,7 @@ pub struct ChainReport {
 }
 
 /// So many findings are listed; a trail that was written again has millions.
-pub const MOST_FINDINGS: usize = 100;
+pub(crate) const MOST_FINDINGS: usize = 100;
 
 /// Checks the chain of one organisation, block by block, in one pass.
 pub struct ChainCheck<'a> {

@@ -24,7 +24,6 @@ use super::coded_enum::codes;
 use super::confidence::ConfidenceBasis;
 use super::finding::{EntityType, Epistemic, Experiencer, Polarity};
 use super::ids::{FindingId, MemoryEventId, MemoryId, derive};
-use super::lifecycle::LifecyclePolicy;
 use super::memory::{Class, DocumentType, Kind, SetBy, State};
 use super::profile::CognitiveHistory;
 use super::provenance::{SourceType, Trust};
@@ -325,7 +324,7 @@ pub struct ProjectedMemory {
 impl ProjectedMemory {
     /// The same with its lines and sources counted as earlier ones.
     #[must_use]
-    pub fn shortened(&self) -> Self {
+    pub(crate) fn shortened(&self) -> Self {
         let mut earlier = self.earlier;
         self.history.iter().for_each(|line| earlier.add_line(line));
         self.sources.iter().for_each(|source| earlier.add_source(*source));
@@ -389,11 +388,6 @@ pub struct Projection {
 pub struct GroupLog {
     pub assertions: Vec<Assertion>,
     pub acts: Vec<PersonAct>,
-}
-
-/// Folds the log of one group as of `now`.
-pub fn project(scope: Scope, log: &GroupLog, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Projection {
-    replay(scope, log, now, policy).outcome
 }
 
 /// The id of the `ordinal`-th memory of one fact: the same whichever message came first to the store.

@@ -5,10 +5,16 @@ use chrono::{Duration, TimeZone};
 
 use super::*;
 use crate::ids::{OrgId, PatientId};
+use crate::lifecycle::LifecyclePolicy;
 use crate::memory::PermittedUse;
 
 fn scope() -> Scope {
     Scope::new(OrgId(Uuid::from_u128(1)), PatientId(Uuid::from_u128(2))).unwrap()
+}
+
+/// Folds the log of one group as of `now`.
+fn project(scope: Scope, log: &GroupLog, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Projection {
+    replay(scope, log, now, policy).outcome
 }
 
 fn day(n: i64) -> DateTime<Utc> {

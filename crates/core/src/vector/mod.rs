@@ -35,19 +35,6 @@ pub fn is_sound(stored: &[u8], dimension: usize) -> bool {
     stored.len() == 2 * dimension && (length - 1.0).abs() < 0.02
 }
 
-/// The best of these similarities at or above `min_score`, best first, at most `k`: (place in the input, similarity).
-/// Equal ones stay in the order of the input.
-pub fn nearest(similarities: impl IntoIterator<Item = Option<f64>>, min_score: f64, k: usize) -> Vec<(usize, f64)> {
-    let mut hits: Vec<(usize, f64)> = similarities
-        .into_iter()
-        .enumerate()
-        .filter_map(|(place, similarity)| Some((place, similarity.filter(|score| *score >= min_score)?)))
-        .collect();
-    hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    hits.truncate(k);
-    hits
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -84,18 +71,6 @@ mod tests {
     fn vectors_of_another_dimension_are_not_compared() {
         assert_eq!(cosine(&[1.0, 0.0], &stored(&[1.0])), None);
         assert_eq!(cosine(&[], &[]), None);
-        assert_eq!(nearest([None, None], -1.0, 5), []);
-    }
-
-    #[test]
-    fn only_scores_from_the_minimum_on_count_and_the_best_come_first() {
-        let all = [stored(&[1.0, 0.0]), stored(&[0.6, 0.8]), stored(&[0.0, 1.0]), stored(&[0.6, 0.8])];
-        let hits = nearest(all.iter().map(|v| cosine(&[0.0, 1.0], v)), 0.5, 2);
-        assert_eq!(
-            hits.iter().map(|hit| hit.0).collect::<Vec<_>>(),
-            [2, 1],
-            "equal scores keep the order of the input"
-        );
     }
 
     proptest! {

@@ -29,9 +29,9 @@ pub(super) struct KeyServiceClient {
 
 /// An answer that sending again would not change.
 pub(super) struct ServiceReply {
-    pub status: u16,
-    pub headers: HeaderMap,
-    pub body: Zeroizing<Vec<u8>>,
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Zeroizing<Vec<u8>>,
 }
 
 /// Why there is no such answer.

@@ -11,7 +11,7 @@ use crate::retry::Retry;
 
 /// Why one request gave no vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResponseFailure {
+pub(crate) enum ResponseFailure {
     /// 413, or 400 for too many tokens or texts: halves may pass.
     TooMuch,
     /// 429.

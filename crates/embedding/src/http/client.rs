@@ -25,11 +25,11 @@ pub(crate) struct ProviderClient {
 
 /// What came back.
 pub(crate) struct HttpReply {
-    pub status: StatusCode,
+    pub(crate) status: StatusCode,
     /// From `Retry-After`, seconds or date.
     pub(crate) after: Option<Duration>,
     /// Whole for a success, else its beginning.
-    pub body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl ProviderClient {

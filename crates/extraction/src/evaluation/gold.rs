@@ -84,11 +84,11 @@ pub(crate) struct GoldMention {
 pub(crate) struct GoldFact {
     pub(crate) fact: String,
     #[serde(default)]
-    pub value: Option<String>,
+    pub(crate) value: Option<String>,
     #[serde(default)]
-    pub dose: Option<String>,
+    pub(crate) dose: Option<String>,
     #[serde(default)]
-    pub negated: bool,
+    pub(crate) negated: bool,
 }
 
 impl GoldRow {

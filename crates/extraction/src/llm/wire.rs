@@ -27,7 +27,7 @@ pub(crate) struct LlmAnswer {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LlmFinding {
-    pub kind: String,
+    pub(crate) kind: String,
     pub(crate) quote: String,
     pub(crate) mention: String,
     pub(crate) negated: bool,

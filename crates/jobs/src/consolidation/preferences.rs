@@ -25,7 +25,7 @@ use anamnesis_store::recurrence::{self, Mention};
 
 /// One document's last word on one topic.
 #[derive(Debug)]
-pub struct PreferenceMention {
+pub(crate) struct PreferenceMention {
     pub(crate) scope: Scope,
     /// The finding to be added to the log.
     pub(crate) id: FindingId,

@@ -46,7 +46,7 @@ impl RunState {
 /// Where the next batch begins. Opaque to the ledger: each job writes and reads its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct RunCursor(pub String);
+pub(crate) struct RunCursor(pub String);
 
 /// One row of the ledger.
 #[derive(Debug, Clone, PartialEq)]

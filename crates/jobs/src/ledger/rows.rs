@@ -78,7 +78,7 @@ pub(crate) async fn last_done(tx: &mut Transaction) -> Result<Vec<(JobName, Date
 ///
 /// # Errors
 /// Of the database.
-pub async fn hold(tx: &mut Transaction, run: &JobRun, key: &PlatformKey) -> Result<bool, DbError> {
+pub(crate) async fn hold(tx: &mut Transaction, run: &JobRun, key: &PlatformKey) -> Result<bool, DbError> {
     let run = &JobRun { finished_at: None, ..run.clone() };
     let mut args = columns(run);
     args.pop();
@@ -91,7 +91,12 @@ pub async fn hold(tx: &mut Transaction, run: &JobRun, key: &PlatformKey) -> Resu
 ///
 /// # Errors
 /// Of the database.
-pub async fn write(tx: &mut Transaction, run: &JobRun, key: &PlatformKey, now: DateTime<Utc>) -> Result<bool, DbError> {
+pub(crate) async fn write(
+    tx: &mut Transaction,
+    run: &JobRun,
+    key: &PlatformKey,
+    now: DateTime<Utc>,
+) -> Result<bool, DbError> {
     let mut args = key_args(&run.key);
     args.extend([
         run.fence.into(),

@@ -12,7 +12,7 @@ use anamnesis_store::vectors::rebuild::{self, PassageKey, StoredVectorKey};
 
 /// The results of the comparison so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct GateFindings {
+pub(crate) struct GateFindings {
     /// One in this many passages is a question.
     every: u64,
     /// Passages that there were when the walk began.

@@ -107,7 +107,7 @@ enum ReembeddingCursor {
 
 /// A piece of the work.
 #[derive(Debug)]
-pub enum ReembeddingChange {
+pub(crate) enum ReembeddingChange {
     /// The generation is started or continued.
     Begin,
     Abandon,

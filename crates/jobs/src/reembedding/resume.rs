@@ -16,7 +16,7 @@ use anamnesis_store::vectors::rebuild::{self, PassageKey};
 
 /// Stored in the organisation's row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ResumeState {
+pub(crate) struct ResumeState {
     /// Under which settings and generations.
     settings: Uuid,
     place: ResumePoint,

@@ -7,7 +7,7 @@ use crate::status::JobStatus;
 /// How the run ended for the generation that is being made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ReembeddingVerdict {
+pub(crate) enum ReembeddingVerdict {
     /// There is more to embed: the next run continues.
     Building,
     /// It would be swapped in (a preview).

@@ -23,7 +23,7 @@ pub use health_signal::{HealthSignalRecorded, Window};
 pub use profile::{
     AllergyFact, ConditionFact, ConditionStatus, EmergencyContact, MedicationFact, MedicationStatus, ProfileUpdated,
 };
-pub use scalars::{LanguageTag, PartialDate, Unreadable};
+pub use scalars::{LanguageTag, PartialDate};
 pub use sensitive_text::SensitiveText;
 
 use chrono::{DateTime, Utc};

@@ -5,15 +5,15 @@ use prometheus::proto::{LabelPair, MetricFamily};
 
 /// An old name and the one that replaced it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RenamedMetric {
-    pub old: &'static str,
-    pub new: &'static str,
+pub(crate) struct RenamedMetric {
+    pub(crate) old: &'static str,
+    pub(crate) new: &'static str,
     /// The first version without the old name.
-    pub removed_in: &'static str,
+    pub(crate) removed_in: &'static str,
 }
 
 /// Renamed families. None of them is summed up in the store, where a series is found by its name.
-pub const RENAMED_FAMILIES: [RenamedMetric; 2] = [
+pub(crate) const RENAMED_FAMILIES: [RenamedMetric; 2] = [
     RenamedMetric {
         old: "anamnesis_dlp_leak_guard_total",
         new: "anamnesis_redaction_residual_pii_total",
@@ -27,7 +27,7 @@ pub const RENAMED_FAMILIES: [RenamedMetric; 2] = [
 ];
 
 /// Renamed labels, in every family that has them. A row stays after its version as long as stores hold sums under the old label.
-pub const RENAMED_LABELS: [RenamedMetric; 2] = [
+pub(crate) const RENAMED_LABELS: [RenamedMetric; 2] = [
     RenamedMetric { old: "door", new: "endpoint", removed_in: "0.4.0" },
     RenamedMetric { old: "leg", new: "retriever", removed_in: "0.4.0" },
 ];

@@ -65,15 +65,15 @@ pub struct Family<M, L> {
 }
 
 /// Counts whole things.
-pub type Counters<L> = Family<IntCounter, L>;
+pub(crate) type Counters<L> = Family<IntCounter, L>;
 /// Adds up amounts that are not whole, such as money.
-pub type Amounts<L> = Family<Counter, L>;
+pub(crate) type Amounts<L> = Family<Counter, L>;
 /// Whole things that go up and down.
-pub type Gauges<L> = Family<IntGauge, L>;
+pub(crate) type Gauges<L> = Family<IntGauge, L>;
 /// Measures that go up and down: ratios, instants in seconds.
-pub type Levels<L> = Family<Gauge, L>;
+pub(crate) type Levels<L> = Family<Gauge, L>;
 /// Distributions.
-pub type Histograms<L> = Family<Histogram, L>;
+pub(crate) type Histograms<L> = Family<Histogram, L>;
 
 impl<M: Instrument, L: LabelSet> Family<M, L> {
     pub(super) fn new(vector: &M::Vector) -> Result<Self> {

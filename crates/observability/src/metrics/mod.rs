@@ -23,20 +23,18 @@ mod store;
 mod transition;
 
 pub use catalogue::reference_page;
-pub use deprecated::{RENAMED_FAMILIES, RENAMED_LABELS, RenamedMetric};
-pub use embedding::{Embedding, Spending};
-pub use extraction::ExtractionMetrics;
-pub use family::{Amounts, Counters, Family, Gauges, Histograms, Levels};
-pub use ingest::{Ingest, Stages};
-pub use jobs::Jobs;
-pub use label::{Label, LabelSet};
-pub use memory::MemoryMetrics;
-pub use recall::RecallMetrics;
-pub use redaction::RedactionMetrics;
-pub use registrar::{FamilyEntry, PREFIX};
-pub use samples::MetricSamples;
-pub use spans::Spans;
-pub use store::StoreMetrics;
+pub(crate) use embedding::{Embedding, Spending};
+pub(crate) use extraction::ExtractionMetrics;
+pub(crate) use family::{Counters, Family};
+pub(crate) use ingest::{Ingest, Stages};
+pub(crate) use jobs::Jobs;
+pub use label::Label;
+pub(crate) use memory::MemoryMetrics;
+pub(crate) use recall::RecallMetrics;
+pub(crate) use redaction::RedactionMetrics;
+pub use registrar::FamilyEntry;
+pub(crate) use spans::Spans;
+pub(crate) use store::StoreMetrics;
 pub use transition::Transition;
 
 use std::sync::Arc;
@@ -88,7 +86,7 @@ pub struct Metrics {
     pub memory: MemoryMetrics,
     pub jobs: Jobs,
     pub recall: RecallMetrics,
-    pub spans: Spans,
+    pub(crate) spans: Spans,
     /// Here since spans are reported in the same places as metrics.
     pub traces: Traces,
     /// Panics caught by the process's hook (telemetry.rs).

@@ -10,32 +10,32 @@ use super::family::{Family, Instrument};
 use super::label::LabelSet;
 
 /// Every name starts with it.
-pub const PREFIX: &str = "anamnesis";
+pub(crate) const PREFIX: &str = "anamnesis";
 
 /// One declared metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FamilyEntry {
     /// The part of the program that reports it.
-    pub area: &'static str,
+    pub(crate) area: &'static str,
     /// Full name as scraped, without a histogram's suffixes.
     pub name: String,
     /// counter, gauge or histogram.
     pub kind: &'static str,
     /// Label names with their possible values; a label fixed by configuration has none.
     pub labels: Vec<(String, Vec<&'static str>)>,
-    pub help: String,
+    pub(crate) help: String,
     /// Number of time series it costs, buckets included.
-    pub series: usize,
+    pub(crate) series: usize,
 }
 
 /// Names, help and buckets of one metric as its area declares it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Declaration {
-    pub area: &'static str,
-    pub name: &'static str,
-    pub help: &'static str,
+    pub(crate) area: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
     /// Upper bounds; empty unless it is a histogram.
-    pub buckets: &'static [f64],
+    pub(crate) buckets: &'static [f64],
 }
 
 /// Collects declarations into one registry and one catalogue.
@@ -114,7 +114,7 @@ fn distinct<L: LabelSet>(at: usize) -> Vec<&'static str> {
 macro_rules! area {
     (
         $(#[$area_doc:meta])*
-        pub struct $area:ident as $area_name:literal {
+        $vis:vis struct $area:ident as $area_name:literal {
             $(
                 $(#[doc = $help:literal])+
                 $field:ident: $kind:ident<$labels:ty> = $name:literal $(in $buckets:expr)?;
@@ -123,8 +123,8 @@ macro_rules! area {
     ) => {
         $(#[$area_doc])*
         #[derive(Debug, Clone)]
-        pub struct $area {
-            $( $(#[doc = $help])+ pub $field: $crate::metrics::family::$kind<$labels>, )+
+        $vis struct $area {
+            $( $(#[doc = $help])+ $vis $field: $crate::metrics::family::$kind<$labels>, )+
         }
 
         impl $area {

@@ -5,7 +5,7 @@ use super::registrar::area;
 
 area! {
     /// Traces.
-    pub struct Spans as "traces" {
+    pub(crate) struct Spans as "traces" {
         /// Finished spans: exported, dropped because the queue was full or the process ended, or refused by the collector
         ended: Counters<SpanOutcome> = "trace_spans_total";
     }

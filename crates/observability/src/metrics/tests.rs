@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashSet};
 
+use super::deprecated::RENAMED_FAMILIES;
 use super::labels::{InfoType, Queue, Stage};
 use super::*;
 use anamnesis_core::reason::Reason;

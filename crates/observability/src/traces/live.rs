@@ -286,13 +286,6 @@ impl TraceSpan {
 
     /// Ends it now.
     pub fn end(self) {}
-
-    /// Ends it at an instant that has passed.
-    pub fn end_at(mut self, at: TraceInstant) {
-        if let (Some(open), Some(at)) = (&mut self.0, at.0) {
-            open.span.end_with_timestamp(at);
-        }
-    }
 }
 
 impl Drop for TraceSpan {
@@ -343,7 +336,7 @@ impl TraceContext {
     }
 
     /// Whether spans of this trace are sent.
-    pub fn is_recorded(&self) -> bool {
+    pub(crate) fn is_recorded(&self) -> bool {
         self.0.is_some_and(|ids| ids.flags.is_sampled())
     }
 

@@ -47,7 +47,7 @@ impl IsolatedResponse {
     }
 
     /// `None` for a word of another version.
-    pub fn disposition(self) -> Option<Disposition> {
+    pub(crate) fn disposition(self) -> Option<Disposition> {
         let quarantined = self.reason.map(Disposition::Quarantined);
         let open = [Disposition::Retry, Disposition::Waits];
         let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral].into_iter().chain(open);
@@ -78,7 +78,7 @@ impl std::io::Write for ByteCounter {
 }
 
 impl IsolatedRequest {
-    pub fn new(queue: Queue, message: &RawMessage) -> Self {
+    pub(crate) fn new(queue: Queue, message: &RawMessage) -> Self {
         let refused = message.refused.as_ref().map(|r| (r.reason, r.problem, r.field.clone()));
         let body = STANDARD.encode(&message.body);
         Self {
@@ -92,7 +92,7 @@ impl IsolatedRequest {
     }
 
     /// As it is written to the pipe; wiped when it is dropped.
-    pub fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
+    pub(crate) fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
         // Measured first, because a growing buffer leaves copies that are never wiped.
         let mut length = ByteCounter(0);
         serde_json::to_writer(&mut length, self).ok()?;

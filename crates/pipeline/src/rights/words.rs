@@ -79,7 +79,7 @@ pub const HELD_BY_LAW: [&str; 2] = [
 ];
 
 /// Before memories are forgotten: how many are meant.
-pub fn would_forget(count: usize, language: RightsLanguage) -> String {
+pub(crate) fn would_forget(count: usize, language: RightsLanguage) -> String {
     match (language, count) {
         (RightsLanguage::En, 1) => "1 memory would be forgotten. Nothing was changed yet.".to_owned(),
         (RightsLanguage::En, n) => format!("{n} memories would be forgotten. Nothing was changed yet."),
@@ -141,7 +141,7 @@ pub fn came_back(done: usize, language: RightsLanguage) -> Vec<String> {
 }
 
 /// Before memories are recovered.
-pub fn would_recover(count: usize, language: RightsLanguage) -> String {
+pub(crate) fn would_recover(count: usize, language: RightsLanguage) -> String {
     match (language, count) {
         (RightsLanguage::En, 1) => "1 memory would be taken back. Nothing was changed yet.".to_owned(),
         (RightsLanguage::En, n) => format!("{n} memories would be taken back. Nothing was changed yet."),
@@ -151,7 +151,7 @@ pub fn would_recover(count: usize, language: RightsLanguage) -> String {
 }
 
 /// After memories were forgotten, with the number of days for recovery.
-pub fn forgotten(count: usize, days: u32, language: RightsLanguage) -> String {
+pub(crate) fn forgotten(count: usize, days: u32, language: RightsLanguage) -> String {
     match (language, count) {
         (RightsLanguage::En, 1) => {
             format!("1 memory was forgotten. You can take it back for {days} days; then its words are destroyed.")
@@ -175,7 +175,7 @@ pub fn forgotten(count: usize, days: u32, language: RightsLanguage) -> String {
 }
 
 /// After memories were recovered.
-pub fn recovered(count: usize, language: RightsLanguage) -> String {
+pub(crate) fn recovered(count: usize, language: RightsLanguage) -> String {
     match (language, count) {
         (RightsLanguage::En, 1) => "1 memory is remembered again.".to_owned(),
         (RightsLanguage::En, n) => format!("{n} memories are remembered again."),
@@ -205,13 +205,13 @@ pub const ERASED: [&str; 2] = [
     "Everything about this person was erased. Nothing is held any more.",
     "Se ha borrado todo lo de esta persona. Ya no se guarda nada.",
 ];
-pub const NOTHING: [&str; 2] = ["Nothing is held about you.", "No se guarda nada sobre usted."];
-pub const MEMORIES: [&str; 2] = ["What is remembered about you:", "Lo que se recuerda de usted:"];
-pub const DOCUMENTS: [&str; 2] = [
+pub(crate) const NOTHING: [&str; 2] = ["Nothing is held about you.", "No se guarda nada sobre usted."];
+pub(crate) const MEMORIES: [&str; 2] = ["What is remembered about you:", "Lo que se recuerda de usted:"];
+pub(crate) const DOCUMENTS: [&str; 2] = [
     "Documents it comes from, with names and addresses taken out:",
     "Documentos de los que procede, sin nombres ni direcciones:",
 ];
-pub const RIGHTS: [&str; 2] = [
+pub(crate) const RIGHTS: [&str; 2] = [
     "You can ask to have any of it corrected, forgotten or erased, or to talk without being remembered.",
     "Puede pedir que cualquier dato se corrija, se olvide o se borre, y puede hablar sin que se recuerde.",
 ];

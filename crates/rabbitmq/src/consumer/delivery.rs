@@ -14,7 +14,7 @@ use anamnesis_messages::{Attributes, Problem, Rejection, Signature};
 /// Prefixes of CloudEvents headers: of the AMQP binding, and of those that came before it.
 const PREFIXES: [&str; 2] = [CE_PREFIX, "cloudEvents:"];
 /// How often a message was offered again after a failure that counts.
-pub const RETRIES: &str = "x-anamnesis-retries";
+pub(crate) const RETRIES: &str = "x-anamnesis-retries";
 /// How often it was offered again after the store refused it as everybody else.
 pub(crate) const WAITS: &str = "x-anamnesis-waits";
 /// Shows that the counts are ours ([`super::MessageHandler::retry_proof`]).

@@ -14,7 +14,7 @@ mod supervisor;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-pub use delivery::{InboundMessage, OfferCounts, RETRIES};
+pub use delivery::{InboundMessage, OfferCounts};
 pub use encode::encode_message;
 pub use queue_limits::{QueueLimits, prefetch};
 pub use queue_worker::QueueWorker;

@@ -18,13 +18,16 @@ mod token_features;
 pub mod verifier;
 mod vetoes;
 
-pub use features::{COUNT as FEATURES, features};
+pub use features::COUNT as FEATURES;
+pub use features::features;
 pub use model::write;
-pub use tags::{COLUMNS, KINDS, OUTSIDE, TAGS, begin, inside, is_inside, kind_of, may_follow};
+pub(crate) use tags::kind_of;
+pub use tags::{COLUMNS, KINDS, OUTSIDE, TAGS, begin, inside, is_inside, may_follow};
 pub use token_features::{TokenFeatures, kind_for, token_features};
 
-pub use model::{CrfModel, TaggerModelError};
-pub use score_cache::ScoreCache;
+pub use model::CrfModel;
+pub(crate) use model::TaggerModelError;
+pub(crate) use score_cache::ScoreCache;
 pub use verifier::Verifier;
 
 use tagged_span::TaggedSpan;
@@ -53,7 +56,7 @@ const QUIET: decode::Scores = {
 };
 
 /// The model's predictions for a document.
-pub struct Predictions {
+pub(crate) struct Predictions {
     findings: Vec<TaggedSpan>,
     /// By token: log odds of the likeliest kind against "nothing".
     odds: Vec<f32>,

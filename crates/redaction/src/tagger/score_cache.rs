@@ -9,7 +9,7 @@ const MOST: usize = 1 << 12;
 
 /// Scores by a hash of a token and its neighbours. Colliding entries are computed again.
 #[derive(Default)]
-pub struct ScoreCache {
+pub(crate) struct ScoreCache {
     keys: Vec<u64>,
     places: Vec<u16>,
     /// In the order of computation, so that unused space is never written.

@@ -37,7 +37,7 @@ pub const fn inside(kind: usize) -> usize {
 }
 
 /// The kind of a tag; `None` outside.
-pub const fn kind_of(tag: usize) -> Option<usize> {
+pub(crate) const fn kind_of(tag: usize) -> Option<usize> {
     if tag == OUTSIDE { None } else { Some((tag - 1) / 2) }
 }
 

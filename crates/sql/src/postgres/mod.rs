@@ -32,7 +32,7 @@ pub(super) use rows::error;
 pub(super) use schema::{
     Applied, approximate, connect, holds_rows, migrate, migrate_by, migrate_to, newest_applied, state,
 };
-pub use server_info::ServerInfo;
+pub(crate) use server_info::ServerInfo;
 pub use temp_database::TempDatabase;
 
 /// The first statements of every transaction: its mode, and whose rows it may touch. One round trip.

@@ -300,7 +300,7 @@ async fn receipts(
 ///
 /// # Errors
 /// Of the database.
-pub async fn renew_holds(
+pub(crate) async fn renew_holds(
     tx: &mut Transaction,
     org: OrgId,
     key: &PlatformKey,

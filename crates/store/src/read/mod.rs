@@ -18,11 +18,10 @@ use chrono::{DateTime, Utc};
 
 pub use clinical::ClinicalRow;
 pub use documents::{DocumentFilter, StoredDocument, TimeWindow};
-pub use lineage::{HistoryEntry, LineageDirection, LineageEdge, StoredContradiction};
-pub use memories::{EvidenceQuote, Memory, MemoryFilter, MemoryStatus};
-pub use passages::{NEAREST, PassageCandidate};
+pub use lineage::{LineageDirection, LineageEdge};
+pub use memories::{Memory, MemoryFilter};
+pub use passages::PassageCandidate;
 pub use patients::{PatientProfile, PreferenceRow, RiskFlag};
-pub use receipts::RedactionReceipt;
 
 use super::{Store, StoreError};
 use anamnesis_core::scope::Scope;

@@ -20,7 +20,7 @@ use anamnesis_sql::{Arg, PackedRows, Row, Transaction};
 use anamnesis_text::Span;
 
 /// How many an approximate index is asked for: as deep as a leg of a search is read.
-pub const NEAREST: usize = 100;
+pub(crate) const NEAREST: usize = 100;
 
 /// One passage with what both legs of a search compare.
 #[derive(Debug, Clone, PartialEq)]

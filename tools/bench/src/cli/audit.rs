@@ -1,11 +1,11 @@
 //! `anamnesis-bench audit`: a read that waits for its entry in the audit trail.
 
 use super::stores::{StoreArgs, Stores};
+use crate::audit::{self, AuditMeasurement};
 use crate::settings_of;
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::audit::{self, AuditMeasurement};
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 
 #[derive(Debug, clap::Args)]

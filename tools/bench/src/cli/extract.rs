@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
+use crate::extract::{ExtractionSpeed, document, measure};
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::extract::{ExtractionSpeed, document, measure};
 use anamnesis_extraction::Extractor;
 use anamnesis_text::Document;
 

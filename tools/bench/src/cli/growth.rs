@@ -1,11 +1,11 @@
 //! `anamnesis-bench growth`: one more document, for a patient of whom much is known.
 
 use super::stores::{StoreArgs, Stores};
+use crate::growth::{self, GrowthMeasurement};
 use crate::settings_of;
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::growth::{self, GrowthMeasurement};
 use anamnesis_config::Settings;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::stores::{StoreArgs, Stores};
+use crate::ingest::{self, DocumentSource, IngestLoad, IngestMeasurement};
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::ingest::{self, DocumentSource, IngestLoad, IngestMeasurement};
 use anamnesis_config::embedding::{EmbeddingSettings, Encoding, ModelProfile, Provider};
 use anamnesis_config::{IntakeConfig, Settings};
 use anamnesis_pipeline::Pipeline;

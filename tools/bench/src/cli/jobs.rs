@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::stores::{StoreArgs, Stores};
+use crate::concurrent_latency::BatchLatency;
+use crate::jobs::{self, JobsMeasurement, JobsSize};
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::concurrent_latency::BatchLatency;
-use anamnesis_bench::jobs::{self, JobsMeasurement, JobsSize};
 use anamnesis_config::Settings;
 use anamnesis_jobs::policy::Policies;
 

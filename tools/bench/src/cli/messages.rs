@@ -7,10 +7,10 @@ use secrecy::ExposeSecret as _;
 
 use super::ingest::embed_with;
 use super::stores::{StoreArgs, Stores};
+use crate::messages::{self, MessageMeasurement, MessagePlan};
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit, context as reading};
-use anamnesis_bench::messages::{self, MessageMeasurement, MessagePlan};
 use anamnesis_config::extraction::ReadingProfile;
 use anamnesis_config::{self as config, Settings};
 use anamnesis_core::clock::{Clock as _, SystemClock, SystemEntropy, ordered_id};
@@ -82,7 +82,7 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
         prefetch: prefetch(&settings, &limits),
         slots: limits.slots,
         latency,
-        program: anamnesis_bench::process::program()?,
+        program: crate::process::program()?,
         folder: stores.folder().to_owned(),
         quick: environment(&settings),
         slow: slow_environment,

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::ingest::PipelineProfile;
 use super::stores::{StoreArgs, Stores};
+use crate::ingest::{self, DocumentSource, IngestLoad, IngestMeasurement};
+use crate::peers::{self, PEERS, Peer, PeerLocation, PeersError};
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::ingest::{self, DocumentSource, IngestLoad, IngestMeasurement};
-use anamnesis_bench::peers::{self, PEERS, Peer, PeerLocation, PeersError};
 use anamnesis_config::Settings;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 

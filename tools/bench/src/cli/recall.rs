@@ -1,11 +1,11 @@
 //! `anamnesis-bench recall`: exact search among a patient's own passages, alone and next to everyone else's.
 
 use super::stores::{StoreArgs, Stores};
+use crate::recall::{self, RecallMeasurement, RecallSize};
 use crate::settings_of;
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::recall::{self, RecallMeasurement, RecallSize};
 use anamnesis_config::Settings;
 use anamnesis_sql::{Location, TempDatabase};
 

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::corpus;
+use crate::redaction::fuzz;
+use crate::redaction::speed::{self, RedactionSpeed};
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::corpus;
-use anamnesis_bench::redaction::fuzz;
-use anamnesis_bench::redaction::speed::{self, RedactionSpeed};
 use anamnesis_text::Language;
 
 /// Invented documents of a run without data: about 1 MB.

@@ -15,10 +15,10 @@ use serde_json::Value;
 use super::ingest::{PipelineProfile, embed_with};
 use super::messages::environment;
 use super::stores::{StoreArgs, Stores};
+use crate::corpus;
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::corpus;
 use anamnesis_config::{IntakeConfig, Settings};
 use anamnesis_core::clock::{Clock as _, SystemClock};
 use anamnesis_core::ids::OrgId;
@@ -259,7 +259,7 @@ struct ProgramVerbs {
 
 impl ProgramVerbs {
     async fn run(&self, settings: &Settings, verb: &[String]) -> Result<Value, CliError> {
-        let mut command = tokio::process::Command::new(anamnesis_bench::process::program()?);
+        let mut command = tokio::process::Command::new(crate::process::program()?);
         command
             .args(verb)
             .args(["--output", "json"])

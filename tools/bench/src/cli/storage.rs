@@ -5,11 +5,11 @@ use crate::settings_of;
 use serde_json::json;
 
 use super::stores::{StoreArgs, Stores};
+use crate::disk_usage::{self, DiskUsage, TableUsage};
+use crate::ingest::IngestLoad;
 use anamnesis::cli::app::App;
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
-use anamnesis_bench::disk_usage::{self, DiskUsage, TableUsage};
-use anamnesis_bench::ingest::IngestLoad;
 use anamnesis_config::Settings;
 use anamnesis_sql::LayoutResult;
 use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};

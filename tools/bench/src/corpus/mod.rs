@@ -176,7 +176,7 @@ const ONCE: &[&str] = &[
 ];
 
 /// A document of one patient's long life, in its order: half of it was said before, half is new. 1–2 kB.
-pub fn life(org: OrgId, patient: PatientId, number: u64) -> Vec<u8> {
+pub(crate) fn life(org: OrgId, patient: PatientId, number: u64) -> Vec<u8> {
     let chance = Chance::new(3, number);
     let (year, day) = (2000 + (number / 365) % 26, 1 + number % 28);
     let said = format!("{day} {} {year}", ["March", "May", "June", "August"][chance.below(4) as usize]);

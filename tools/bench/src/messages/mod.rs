@@ -22,8 +22,8 @@ use anamnesis_rabbitmq::BrokerError;
 use anamnesis_search::{Recall, RecallError, SearchRequest};
 use anamnesis_sql::{Database, DbError, Location};
 
-pub use rabbitmq_fixture::BrokerFixture;
-pub use worker::{WorkerProcess, WorkerUsage};
+pub(crate) use rabbitmq_fixture::BrokerFixture;
+pub(crate) use worker::{WorkerProcess, WorkerUsage};
 
 /// How often the worker is started to see how soon it consumes.
 const STARTS: usize = 5;
@@ -41,7 +41,7 @@ const BEFORE_BACKLOG: Duration = Duration::from_secs(15);
 
 /// What may stop a measurement.
 #[derive(Debug, thiserror::Error)]
-pub enum MessagesError {
+pub(crate) enum MessagesError {
     #[error("the broker: {0}")]
     Broker(#[from] BrokerError),
     #[error("the store: {0}")]
@@ -57,89 +57,89 @@ pub enum MessagesError {
 }
 
 /// What is measured, and with what.
-pub struct MessagePlan {
-    pub documents: u64,
+pub(crate) struct MessagePlan {
+    pub(crate) documents: u64,
     /// Messages of the backlogs.
-    pub backlogs: Vec<u64>,
-    pub batch: usize,
-    pub prefetch: u16,
+    pub(crate) backlogs: Vec<u64>,
+    pub(crate) batch: usize,
+    pub(crate) prefetch: u16,
     /// Batches of the bulk queue in work at once, and connections of the bare upserts.
-    pub slots: usize,
+    pub(crate) slots: usize,
     /// Of the slow embedding server.
-    pub latency: Duration,
-    pub program: PathBuf,
+    pub(crate) latency: Duration,
+    pub(crate) program: PathBuf,
     /// Where the workers' logs go.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Of a worker that embeds at once, and of one with another, empty store that embeds slowly.
-    pub quick: Vec<(String, String)>,
-    pub slow: Vec<(String, String)>,
+    pub(crate) quick: Vec<(String, String)>,
+    pub(crate) slow: Vec<(String, String)>,
     /// The store of the quick worker, and an empty one.
-    pub store: Location,
-    pub empty: Location,
-    pub broker: BrokerConfig,
+    pub(crate) store: Location,
+    pub(crate) empty: Location,
+    pub(crate) broker: BrokerConfig,
 }
 
 /// What a worker did before a backlog.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Backlog {
+pub(crate) struct Backlog {
     /// Waiting when it began.
-    pub messages: u64,
-    pub peak_mb: Option<f64>,
-    pub documents_per_second: f64,
+    pub(crate) messages: u64,
+    pub(crate) peak_mb: Option<f64>,
+    pub(crate) documents_per_second: f64,
 }
 
 /// How soon chat was found while the bulk queue was worked. Seconds from before it was published.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Chat {
-    pub messages: u64,
-    pub p50_seconds: f64,
-    pub max_seconds: f64,
+pub(crate) struct Chat {
+    pub(crate) messages: u64,
+    pub(crate) p50_seconds: f64,
+    pub(crate) max_seconds: f64,
     /// Each, in the order of sending.
-    pub seconds: Vec<f64>,
+    pub(crate) seconds: Vec<f64>,
     /// Bulk messages that still waited at the end.
-    pub bulk_left: u64,
+    pub(crate) bulk_left: u64,
 }
 
 /// The figures. Rates are messages per second; memory in mebibytes, `null` where the operating system does not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MessageMeasurement {
-    pub bench: &'static str,
+pub(crate) struct MessageMeasurement {
+    pub(crate) bench: &'static str,
     /// `sqlite` or `postgres`.
-    pub store: &'static str,
+    pub(crate) store: &'static str,
     /// `release` or `debug`.
-    pub build: &'static str,
-    pub documents: u64,
-    pub stored: u64,
-    pub batch: usize,
-    pub prefetch: u16,
-    pub documents_per_second: f64,
-    pub bare_consumer_per_second: f64,
-    pub bare_upserts_per_second: f64,
-    pub ratio_to_bare_consumer: f64,
-    pub ratio_to_bare_upserts: f64,
-    pub redelivered_per_second: f64,
+    pub(crate) build: &'static str,
+    pub(crate) documents: u64,
+    pub(crate) stored: u64,
+    pub(crate) batch: usize,
+    pub(crate) prefetch: u16,
+    pub(crate) documents_per_second: f64,
+    pub(crate) bare_consumer_per_second: f64,
+    pub(crate) bare_upserts_per_second: f64,
+    pub(crate) ratio_to_bare_consumer: f64,
+    pub(crate) ratio_to_bare_upserts: f64,
+    pub(crate) redelivered_per_second: f64,
     /// Redelivery over fresh.
-    pub redelivery_ratio: f64,
-    pub latency_ms: u64,
-    pub documents_per_second_at_latency: f64,
+    pub(crate) redelivery_ratio: f64,
+    pub(crate) latency_ms: u64,
+    pub(crate) documents_per_second_at_latency: f64,
     /// At that latency over without.
-    pub share_kept_at_latency: f64,
+    pub(crate) share_kept_at_latency: f64,
     /// Of the worker's process.
-    pub cpu_ms_per_document: Option<f64>,
-    pub start_to_consuming_ms: f64,
-    pub idle_mb: Option<f64>,
+    pub(crate) cpu_ms_per_document: Option<f64>,
+    pub(crate) start_to_consuming_ms: f64,
+    pub(crate) idle_mb: Option<f64>,
     /// At most, up to the end of the fresh pass.
-    pub loaded_mb: Option<f64>,
-    pub backlogs: Vec<Backlog>,
-    pub chat: Option<Chat>,
-    pub stages: BTreeMap<&'static str, StageTime>,
+    pub(crate) loaded_mb: Option<f64>,
+    pub(crate) backlogs: Vec<Backlog>,
+    pub(crate) chat: Option<Chat>,
+    pub(crate) stages: BTreeMap<&'static str, StageTime>,
 }
 
 /// Runs all of it. `recall` reads the quick worker's store; without it chat is not measured.
 ///
 /// # Errors
 /// When broker, store or worker cannot be used.
-pub async fn measure(
+pub(crate) async fn measure(
     plan: &MessagePlan,
     recall: Option<&Recall>,
     on_progress: &(dyn Fn(&str) + Sync),

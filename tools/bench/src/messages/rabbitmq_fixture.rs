@@ -23,7 +23,7 @@ use anamnesis_rabbitmq::{
 const WINDOW: usize = 1_000;
 
 /// Everything under one prefix. Removed by [`BrokerFixture::remove`].
-pub struct BrokerFixture {
+pub(crate) struct BrokerFixture {
     config: BrokerConfig,
     names: Names,
 }
@@ -33,7 +33,7 @@ impl BrokerFixture {
     ///
     /// # Errors
     /// Of the broker.
-    pub async fn make(config: BrokerConfig) -> Result<Self, BrokerError> {
+    pub(crate) async fn make(config: BrokerConfig) -> Result<Self, BrokerError> {
         let corner = Self { names: Names::new(&config.prefix), config };
         topology::apply(&corner.config).await?;
         let link = BrokerConnection::open(&corner.config, ConnectionRole::Topology).await?;
@@ -47,10 +47,6 @@ impl BrokerFixture {
         Ok(corner)
     }
 
-    pub fn prefix(&self) -> &str {
-        self.names.prefix()
-    }
-
     fn bare(&self) -> String {
         format!("{}.bare", self.names.prefix())
     }
@@ -59,7 +55,7 @@ impl BrokerFixture {
     ///
     /// # Errors
     /// Of the broker.
-    pub async fn send(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
+    pub(crate) async fn send(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
         let exchange = self.names.ingest();
         self.publish(bodies.map(|body| encode_message(&exchange, body, false, SystemClock.now()))).await
     }
@@ -68,7 +64,7 @@ impl BrokerFixture {
     ///
     /// # Errors
     /// Of the broker.
-    pub async fn send_bulk(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
+    pub(crate) async fn send_bulk(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
         let exchange = self.names.ingest();
         let letters = bodies.map(|body| encode_message(&exchange, body, false, SystemClock.now()));
         self.publish(letters.filter(|message| message.routing_key.starts_with(Queue::Bulk.name()))).await
@@ -78,7 +74,7 @@ impl BrokerFixture {
     ///
     /// # Errors
     /// Of the broker.
-    pub async fn send_bare(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
+    pub(crate) async fn send_bare(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
         let (exchange, queue) = (String::new(), self.bare());
         let directly = |body: Vec<u8>| OutboundMessage {
             exchange: exchange.clone(),
@@ -108,7 +104,7 @@ impl BrokerFixture {
     ///
     /// # Errors
     /// Of the broker.
-    pub async fn drain_bare(&self, messages: u64, prefetch: u16, batch: u64) -> Result<Duration, BrokerError> {
+    pub(crate) async fn drain_bare(&self, messages: u64, prefetch: u16, batch: u64) -> Result<Duration, BrokerError> {
         let link = BrokerConnection::open(&self.config, ConnectionRole::Consume).await?;
         let channel = link.channel().await?;
         link.within("qos", channel.basic_qos(prefetch, BasicQosOptions::default())).await?;
@@ -144,7 +140,7 @@ impl BrokerFixture {
     ///
     /// # Errors
     /// Of the broker.
-    pub async fn waiting(&self) -> Result<u32, BrokerError> {
+    pub(crate) async fn waiting(&self) -> Result<u32, BrokerError> {
         let link = BrokerConnection::open(&self.config, ConnectionRole::Topology).await?;
         let waiting = self.ready(&link, &self.names.queue(Queue::Bulk)).await?;
         link.close().await;
@@ -155,7 +151,7 @@ impl BrokerFixture {
     ///
     /// # Errors
     /// Of the broker.
-    pub async fn purge(&self) -> Result<(), BrokerError> {
+    pub(crate) async fn purge(&self) -> Result<(), BrokerError> {
         let link = BrokerConnection::open(&self.config, ConnectionRole::Topology).await?;
         let channel = link.channel().await?;
         for queue in [self.names.queue(Queue::Realtime), self.names.queue(Queue::Bulk), self.names.catch_all()] {
@@ -167,7 +163,7 @@ impl BrokerFixture {
     }
 
     /// What cannot be removed stays, under its prefix.
-    pub async fn remove(&self) {
+    pub(crate) async fn remove(&self) {
         let Ok(link) = BrokerConnection::open(&self.config, ConnectionRole::Topology).await else { return };
         let topology = Topology::new(&self.names);
         let queues = topology.queues.iter().map(|queue| queue.name.clone()).chain([self.bare()]);

@@ -20,24 +20,24 @@ const LOOK: Duration = Duration::from_millis(50);
 const LARGEST_PAGE: usize = 16 << 20;
 
 /// A worker that runs; killed when dropped.
-pub struct WorkerProcess {
+pub(crate) struct WorkerProcess {
     child: Child,
     client: Client,
     began: Instant,
     /// From the start of the process to the first time it said that it consumes.
-    pub until_ready: Duration,
+    pub(crate) until_ready: Duration,
 }
 
 /// What happened between two looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WorkerUsage {
-    pub messages: u64,
-    pub took: Duration,
-    pub cpu: Option<Duration>,
+pub(crate) struct WorkerUsage {
+    pub(crate) messages: u64,
+    pub(crate) took: Duration,
+    pub(crate) cpu: Option<Duration>,
 }
 
 impl WorkerUsage {
-    pub fn per_second(&self) -> f64 {
+    pub(crate) fn per_second(&self) -> f64 {
         self.messages as f64 / self.took.as_secs_f64().max(1e-9)
     }
 }
@@ -47,7 +47,11 @@ impl WorkerProcess {
     ///
     /// # Errors
     /// When it cannot be started, ends, or is not ready within a minute.
-    pub async fn start(program: &Path, environment: &[(String, String)], log: &Path) -> Result<Self, MessagesError> {
+    pub(crate) async fn start(
+        program: &Path,
+        environment: &[(String, String)],
+        log: &Path,
+    ) -> Result<Self, MessagesError> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let log = File::create(log)?;
         let mut command = Command::new(program);
@@ -91,7 +95,7 @@ impl WorkerProcess {
     ///
     /// # Errors
     /// When it does not answer.
-    pub async fn processed(&self, outcome: Option<&str>) -> Result<u64, MessagesError> {
+    pub(crate) async fn processed(&self, outcome: Option<&str>) -> Result<u64, MessagesError> {
         let wanted = outcome.map_or_else(String::new, |outcome| format!("outcome=\"{outcome}\""));
         let page = self.page().await?;
         Ok(sum(&page, "anamnesis_messages_processed_total", &wanted) as u64)
@@ -101,7 +105,7 @@ impl WorkerProcess {
     ///
     /// # Errors
     /// When it does not answer.
-    pub async fn stages(&self) -> Result<BTreeMap<&'static str, f64>, MessagesError> {
+    pub(crate) async fn stages(&self) -> Result<BTreeMap<&'static str, f64>, MessagesError> {
         use anamnesis_observability::metrics::Label as _;
         use anamnesis_observability::metrics::labels::Stage;
         let page = self.page().await?;
@@ -115,7 +119,7 @@ impl WorkerProcess {
     ///
     /// # Errors
     /// When it does not answer, or nothing happens for a minute.
-    pub async fn until_processed(&self, messages: u64) -> Result<WorkerUsage, MessagesError> {
+    pub(crate) async fn until_processed(&self, messages: u64) -> Result<WorkerUsage, MessagesError> {
         let before = self.processed(None).await?;
         if before >= messages {
             return Ok(self.since(0, before, self.began, Some(Duration::ZERO)));
@@ -138,7 +142,7 @@ impl WorkerProcess {
     ///
     /// # Errors
     /// When it does not answer.
-    pub async fn during(&self, time: Duration) -> Result<WorkerUsage, MessagesError> {
+    pub(crate) async fn during(&self, time: Duration) -> Result<WorkerUsage, MessagesError> {
         let before = self.processed(None).await?;
         let (began, cpu) = (Instant::now(), process::cpu_of(self.child.id()));
         tokio::time::sleep(time).await;
@@ -152,7 +156,7 @@ impl WorkerProcess {
     }
 
     /// Memory resident now, and the most that was, in bytes.
-    pub fn memory(&self) -> (Option<u64>, Option<u64>) {
+    pub(crate) fn memory(&self) -> (Option<u64>, Option<u64>) {
         (process::resident_bytes_of(self.child.id()), process::peak_bytes_of(self.child.id()))
     }
 
@@ -160,7 +164,7 @@ impl WorkerProcess {
     ///
     /// # Errors
     /// When it cannot be told.
-    pub async fn end(mut self) -> Result<(), MessagesError> {
+    pub(crate) async fn end(mut self) -> Result<(), MessagesError> {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
         let began = Instant::now();
         while self.child.try_wait()?.is_none() {

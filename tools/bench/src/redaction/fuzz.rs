@@ -67,15 +67,15 @@ const MASKS: &str = "name = \"masks\"\nversion = 1\n[operators]\nPERSON = \"mask
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct FuzzOutcome {
     pub inputs: u64,
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Redaction ended in an error; a panic inside counts as one.
-    pub failed: u64,
+    pub(crate) failed: u64,
     /// An offset does not lead where it should.
-    pub crooked: u64,
+    pub(crate) crooked: u64,
     /// A second pass took something more.
-    pub unstable: u64,
+    pub(crate) unstable: u64,
     /// Numbers of the first inputs that went wrong in any way.
-    pub first: Vec<u64>,
+    pub(crate) first: Vec<u64>,
 }
 
 impl FuzzOutcome {

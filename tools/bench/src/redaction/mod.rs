@@ -1,4 +1,4 @@
 //! Redaction measured: against the clock ([`speed`]) and against nonsense ([`fuzz`]).
 
 pub mod fuzz;
-pub mod speed;
+pub(crate) mod speed;

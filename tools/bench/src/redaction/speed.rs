@@ -17,45 +17,45 @@ const LEAST: Duration = Duration::from_millis(500);
 
 /// All figures.
 #[derive(Debug, Clone, Serialize)]
-pub struct RedactionSpeed {
+pub(crate) struct RedactionSpeed {
     /// Seconds to the first answer: tables, patterns and model.
-    pub load_seconds: f64,
-    pub notes: usize,
-    pub bytes: usize,
+    pub(crate) load_seconds: f64,
+    pub(crate) notes: usize,
+    pub(crate) bytes: usize,
     /// Megabytes a second of the whole redactor, one thread.
-    pub whole_mb_per_second: f64,
-    pub parts: Vec<StageSpeed>,
-    pub p50_ms: f64,
-    pub p99_ms: f64,
+    pub(crate) whole_mb_per_second: f64,
+    pub(crate) parts: Vec<StageSpeed>,
+    pub(crate) p50_ms: f64,
+    pub(crate) p99_ms: f64,
     /// Most resident memory while notes were redacted.
-    pub peak_mb: Option<f64>,
+    pub(crate) peak_mb: Option<f64>,
     /// Most resident memory while a megabyte at once was redacted.
-    pub hostile_peak_mb: Option<f64>,
-    pub hostile: Vec<HostileSpeed>,
-    pub build: &'static str,
+    pub(crate) hostile_peak_mb: Option<f64>,
+    pub(crate) hostile: Vec<HostileSpeed>,
+    pub(crate) build: &'static str,
 }
 
 /// One part.
 #[derive(Debug, Clone, Serialize)]
-pub struct StageSpeed {
-    pub part: String,
+pub(crate) struct StageSpeed {
+    pub(crate) part: String,
     /// Reading the text (folding it, cutting it into tokens) included.
-    pub mb_per_second: f64,
+    pub(crate) mb_per_second: f64,
     /// The text being read already, as it is within the whole; reading itself for `reading`.
-    pub read_mb_per_second: f64,
+    pub(crate) read_mb_per_second: f64,
 }
 
 /// A megabyte of one pattern.
 #[derive(Debug, Clone, Serialize)]
-pub struct HostileSpeed {
-    pub text: &'static str,
-    pub ms: f64,
+pub(crate) struct HostileSpeed {
+    pub(crate) text: &'static str,
+    pub(crate) ms: f64,
     /// Time for the megabyte over time for a quarter of it: 4 is linear.
-    pub growth: f64,
+    pub(crate) growth: f64,
 }
 
 /// Measures on texts, cut or joined to notes.
-pub fn measure(texts: &[(String, Language)], on_progress: &dyn Fn(&str)) -> RedactionSpeed {
+pub(crate) fn measure(texts: &[(String, Language)], on_progress: &dyn Fn(&str)) -> RedactionSpeed {
     on_progress("load");
     let start = Instant::now();
     let redactor = Redactor::builtin(RedactionPolicy::default());

@@ -14,7 +14,7 @@ pub(crate) struct Invalid;
 
 /// One request, whichever its shape.
 pub(crate) struct EmbeddingCall {
-    pub texts: Vec<String>,
+    pub(crate) texts: Vec<String>,
     shape: EmbeddingApi,
 }
 

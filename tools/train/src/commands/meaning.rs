@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use crate::meaning::{Frames, Line, Report, compare, read};
 use anamnesis::cli::output::{self, OutputFormat};
 use anamnesis::cli::{CliError, Context, Exit};
 use anamnesis_extraction::Extractor;
 use anamnesis_redaction::Redactor;
-use anamnesis_train::meaning::{Frames, Line, Report, compare, read};
 
 /// Seed of the sentences.
 const SEED: u64 = 5;

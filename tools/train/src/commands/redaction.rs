@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anamnesis::cli::{CliError, Exit, output};
-use anamnesis_train::redaction::{
+use crate::redaction::{
     self as training, Generator, HELD_OUT_TEMPLATES, HoldoutScore, Random, TrainingHalf, TrainingParameters,
     TrainingSets,
 };
+use anamnesis::cli::{CliError, Exit, output};
 
 /// Seeds of examples and of training. docs/redaction-model.md names them.
 const EXAMPLE_SEED: u64 = 7;

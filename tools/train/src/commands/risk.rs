@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::risk::{self as training, TrainingConfig, TrainingLine};
 use anamnesis::cli::{CliError, Exit, output};
 use anamnesis_text::Document;
-use anamnesis_train::risk::{self as training, TrainingConfig, TrainingLine};
 
 /// Sets that were tuned on, and may teach. `risk_blind_h`, `_k` and `_l` never do: they show how good it is.
 /// Their order is part of the recipe: each line takes a draw.

@@ -8,15 +8,15 @@ use anamnesis_text::{Language, Span};
 #[derive(Debug, Clone)]
 pub struct Line {
     /// Set and number.
-    pub id: String,
-    pub language: Language,
-    pub text: String,
-    pub marked: Vec<Span>,
+    pub(crate) id: String,
+    pub(crate) language: Language,
+    pub(crate) text: String,
+    pub(crate) marked: Vec<Span>,
 }
 
 impl Line {
     /// A line in which nothing is personal data.
-    pub fn clean(id: String, language: Language, text: String) -> Self {
+    pub(crate) fn clean(id: String, language: Language, text: String) -> Self {
         Self { id, language, text, marked: Vec::new() }
     }
 }
@@ -25,8 +25,8 @@ impl Line {
 #[derive(Debug, thiserror::Error)]
 #[error("{set}: line {line} cannot be read")]
 pub struct LineError {
-    pub set: String,
-    pub line: usize,
+    pub(crate) set: String,
+    pub(crate) line: usize,
 }
 
 /// The lines of a set. Its name tells the language of text lines: "notes.es.txt".

@@ -15,8 +15,8 @@ use anamnesis_extraction::{Entity, EntityType, Extraction, ExtractionInput, Extr
 use anamnesis_redaction::{KnownPeople, Redacted, RedactionError, Redactor, SurrogateKey};
 use anamnesis_text::{Document, Span};
 
-pub use lines::{Line, LineError, read};
-pub use sentences::{FrameError, Frames};
+pub use lines::{Line, read};
+pub use sentences::Frames;
 
 /// How many examples are kept.
 const EXAMPLES: usize = 200;
@@ -37,11 +37,11 @@ pub enum Harm {
 /// A finding that redaction harmed. Of the program's own sets alone: it quotes the text.
 #[derive(Debug, Clone, Serialize)]
 pub struct Example {
-    pub line: String,
+    pub(crate) line: String,
     pub harm: Harm,
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     pub mention: String,
-    pub before: String,
+    pub(crate) before: String,
     pub after: String,
 }
 
@@ -57,7 +57,7 @@ pub struct Report {
     pub turned: usize,
     /// Findings that read otherwise because a tag stands for a value that people marked: so they do where nothing else is taken.
     pub by_marked: usize,
-    pub harms: BTreeMap<Harm, usize>,
+    pub(crate) harms: BTreeMap<Harm, usize>,
     pub examples: Vec<Example>,
 }
 

@@ -11,8 +11,8 @@ use anamnesis_text::Language;
 #[derive(Debug, thiserror::Error)]
 #[error("{language} frame {frame}: unknown slot or unclosed bracket")]
 pub struct FrameError {
-    pub language: &'static str,
-    pub frame: usize,
+    pub(crate) language: &'static str,
+    pub(crate) frame: usize,
 }
 
 /// Frames of one language with what fills them.

@@ -21,7 +21,7 @@ const WRITTEN_TITLES: [&str; 12] =
 /// A line cut at its marks: text, and the label of what is personal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnnotatedLine {
-    pub language: Language,
+    pub(crate) language: Language,
     parts: Vec<(String, Option<&'static str>)>,
 }
 

@@ -18,7 +18,7 @@ enum Change {
 }
 
 /// A changed copy of an example.
-pub fn augment(example: &TaggerExample, random: &mut Random) -> TaggerExample {
+pub(crate) fn augment(example: &TaggerExample, random: &mut Random) -> TaggerExample {
     let changes: &[Change] = match random.below(6) {
         0 | 1 => &[Change::Lower],
         2 => &[Change::Spoken],
@@ -30,7 +30,7 @@ pub fn augment(example: &TaggerExample, random: &mut Random) -> TaggerExample {
 }
 
 /// The example as a recogniser of speech would write it.
-pub fn spoken(example: &TaggerExample) -> TaggerExample {
+pub(crate) fn spoken(example: &TaggerExample) -> TaggerExample {
     changed(example, &[Change::Spoken])
 }
 

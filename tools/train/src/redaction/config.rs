@@ -16,19 +16,19 @@ const WRITTEN_ROUNDS: usize = 10;
 const CLEAN_ROUNDS: usize = 5;
 /// Every second dialogue, every fourth template of the English set is kept from training.
 const HELD_OUT_DIALOGUES: usize = 2;
-pub const HELD_OUT_TEMPLATES: u64 = 4;
+pub(crate) const HELD_OUT_TEMPLATES: u64 = 4;
 
 /// The sets of a run.
 #[derive(Default)]
-pub struct TrainingSets {
+pub(crate) struct TrainingSets {
     /// Marked by people or by the maker of the set.
-    pub marked: Vec<TaggerExample>,
+    pub(crate) marked: Vec<TaggerExample>,
     /// Dialogues and notes without marks.
-    pub unmarked: Vec<TaggerExample>,
+    pub(crate) unmarked: Vec<TaggerExample>,
 }
 
 /// The examples of a run in their order; the same sets and seed give the same list.
-pub fn examples(sets: TrainingSets, generator: &Generator, random: &mut Random) -> Vec<TaggerExample> {
+pub(crate) fn examples(sets: TrainingSets, generator: &Generator, random: &mut Random) -> Vec<TaggerExample> {
     let mut all = Vec::new();
     with_varied(sets.marked, VARIED, random, &mut all);
     let kept: Vec<TaggerExample> = sets.unmarked.into_iter().step_by(HELD_OUT_DIALOGUES).collect();

@@ -7,27 +7,27 @@ use anamnesis_redaction::internals::tagger::{COLUMNS, OUTSIDE, TAGS, is_inside, 
 
 /// One document: features of every token, as rows of the table, and the gold tags.
 pub(crate) struct Sequence {
-    pub features: Vec<Vec<u32>>,
-    pub tags: Vec<u8>,
+    pub(crate) features: Vec<Vec<u32>>,
+    pub(crate) tags: Vec<u8>,
 }
 
 /// How training runs.
 #[derive(Debug, Clone, Copy)]
-pub struct TrainingParameters {
-    pub epochs: usize,
-    pub rate: f32,
+pub(crate) struct TrainingParameters {
+    pub(crate) epochs: usize,
+    pub(crate) rate: f32,
     /// Pull of every touched weight towards zero.
-    pub decay: f32,
-    pub seed: u64,
+    pub(crate) decay: f32,
+    pub(crate) seed: u64,
     /// What a token of personal data that is called none costs in training, on top of its loss: misses weigh more.
-    pub miss_cost: f32,
+    pub(crate) miss_cost: f32,
 }
 
 /// Weights and the sums of squared gradients next to them.
 pub(crate) struct ConditionalRandomField {
-    pub weights: Vec<[f32; COLUMNS]>,
+    pub(crate) weights: Vec<[f32; COLUMNS]>,
     squares: Vec<[f32; COLUMNS]>,
-    pub transitions: Vec<[f32; COLUMNS]>,
+    pub(crate) transitions: Vec<[f32; COLUMNS]>,
     transition_squares: Vec<[f32; COLUMNS]>,
 }
 

@@ -7,19 +7,19 @@ use anamnesis_text::{CodePoints, Language, Span};
 
 /// A text and what is personal in it.
 #[derive(Debug, Clone)]
-pub struct TaggerExample {
-    pub text: String,
-    pub language: Language,
-    pub spans: Vec<(Span, &'static str)>,
-    pub marked: AnnotationScope,
+pub(crate) struct TaggerExample {
+    pub(crate) text: String,
+    pub(crate) language: Language,
+    pub(crate) spans: Vec<(Span, &'static str)>,
+    pub(crate) marked: AnnotationScope,
     /// Examples that were made of one text or template have one group: none of them may be read by a model that learned
     /// another.
-    pub group: usize,
+    pub(crate) group: usize,
 }
 
 /// How much of an example people or templates have marked; rules and lists mark the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnnotationScope {
+pub(crate) enum AnnotationScope {
     /// Everything.
     All,
     /// Everything but ages, sex, relations and professions.
@@ -51,7 +51,7 @@ struct GoldSpan {
 ///
 /// # Errors
 /// The number of the first line that is malformed or has a span outside its text.
-pub fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<TaggerExample>, usize> {
+pub(crate) fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<TaggerExample>, usize> {
     let mut examples = Vec::new();
     for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: CorpusLine = serde_json::from_str(line).map_err(|_| number + 1)?;
@@ -92,7 +92,7 @@ struct DialogueTurn {
 ///
 /// # Errors
 /// The number of the first malformed line.
-pub fn read_unmarked(lines: &str) -> Result<Vec<TaggerExample>, usize> {
+pub(crate) fn read_unmarked(lines: &str) -> Result<Vec<TaggerExample>, usize> {
     let mut examples = Vec::new();
     for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Dialogue = serde_json::from_str(line).map_err(|_| number + 1)?;

@@ -11,7 +11,7 @@ use anamnesis_text::{Language, Span};
 
 /// Why a file of templates cannot be used: file and line, never more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TemplateError {
+pub(crate) enum TemplateError {
     #[error("{file}: the name is not LANGUAGE.GENRE.txt")]
     Name { file: String },
     #[error("{file}, line {line}: unknown slot, unknown label or unclosed bracket")]
@@ -28,7 +28,7 @@ struct SlotTemplate {
 }
 
 /// Templates and the lists that fill them.
-pub struct Generator {
+pub(crate) struct Generator {
     templates: Vec<SlotTemplate>,
     lines: Vec<AnnotatedLine>,
     words: HashMap<String, Vec<String>>,
@@ -40,7 +40,7 @@ impl Generator {
     ///
     /// # Errors
     /// When a file's name tells no language or a template does not fill.
-    pub fn new(files: &[(String, String)]) -> Result<Self, TemplateError> {
+    pub(crate) fn new(files: &[(String, String)]) -> Result<Self, TemplateError> {
         let mut generator =
             Self { templates: Vec::new(), lines: Vec::new(), words: HashMap::new(), names: NamePool::builtin() };
         for (_, text) in files.iter().filter(|(name, _)| name == "words.txt") {
@@ -79,12 +79,12 @@ impl Generator {
         Ok(generator)
     }
 
-    pub fn templates(&self) -> usize {
+    pub(crate) fn templates(&self) -> usize {
         self.templates.len()
     }
 
     /// Every template filled `rounds` times, speech as recognisers of speech write it.
-    pub fn examples(&self, rounds: usize, random: &mut Random) -> Vec<TaggerExample> {
+    pub(crate) fn examples(&self, rounds: usize, random: &mut Random) -> Vec<TaggerExample> {
         let mut all = Vec::with_capacity(self.templates.len() * rounds);
         for _ in 0..rounds {
             for (group, template) in self.templates.iter().enumerate() {
@@ -99,7 +99,7 @@ impl Generator {
 
     /// The lines that people wrote: the first round as they stand, the others with other values. `rounds` of those with
     /// personal data, and of those without.
-    pub fn annotated_lines(&self, rounds: (usize, usize), random: &mut Random) -> Vec<TaggerExample> {
+    pub(crate) fn annotated_lines(&self, rounds: (usize, usize), random: &mut Random) -> Vec<TaggerExample> {
         let mut all = Vec::new();
         for round in 0..rounds.0.max(rounds.1) {
             for (group, line) in self.lines.iter().enumerate() {

@@ -13,13 +13,13 @@ mod verifier;
 
 use std::collections::HashMap;
 
-pub use anamnesis_linear_model::random::Random;
-pub use augment::{augment, spoken};
-pub use config::{HELD_OUT_TEMPLATES, TrainingSets, examples};
-pub use crf::TrainingParameters;
-pub use example::{AnnotationScope, TaggerExample, read, read_unmarked};
-pub use generate::{Generator, TemplateError};
-pub use verifier::{HoldoutScore, TrainingHalf, halves, holdout_score, verifier_of};
+pub(crate) use anamnesis_linear_model::random::Random;
+pub(crate) use augment::spoken;
+pub(crate) use config::{HELD_OUT_TEMPLATES, TrainingSets, examples};
+pub(crate) use crf::TrainingParameters;
+pub(crate) use example::{AnnotationScope, TaggerExample, read, read_unmarked};
+pub(crate) use generate::Generator;
+pub(crate) use verifier::{HoldoutScore, TrainingHalf, halves, holdout_score, verifier_of};
 
 use anamnesis_redaction::internals::document::DocumentContext;
 use anamnesis_redaction::internals::finding::PiiFinding;
@@ -45,15 +45,15 @@ const HIDDEN_LARGE: f64 = 0.2;
 const HIDDEN_SMALL: f64 = 0.03;
 
 /// What training made.
-pub struct TrainedTagger {
-    pub model: Vec<u8>,
-    pub documents: usize,
-    pub tokens: usize,
-    pub features: usize,
+pub(crate) struct TrainedTagger {
+    pub(crate) model: Vec<u8>,
+    pub(crate) documents: usize,
+    pub(crate) tokens: usize,
+    pub(crate) features: usize,
 }
 
 /// Trains a model; the same examples and steps make the same bytes. `progress` is called with epochs and losses.
-pub fn train<'a>(
+pub(crate) fn train<'a>(
     examples: impl Iterator<Item = &'a TaggerExample>,
     steps: TrainingParameters,
     progress: &mut dyn FnMut(usize, f64),

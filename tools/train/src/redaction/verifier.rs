@@ -32,7 +32,7 @@ pub(crate) struct VerifierCase {
 }
 
 /// One half of the examples, read by a model that learned the other half.
-pub struct TrainingHalf {
+pub(crate) struct TrainingHalf {
     model: &'static [u8],
     cases: Vec<VerifierCase>,
     /// 0 or 1: what the group of an example leaves over when it is divided by two.
@@ -40,7 +40,7 @@ pub struct TrainingHalf {
 }
 
 /// Trains a model on each half and reads the other one with it. `progress` is called with halves and losses.
-pub fn halves(
+pub(crate) fn halves(
     examples: &[TaggerExample],
     steps: TrainingParameters,
     progress: &mut dyn FnMut(usize, f64),
@@ -56,23 +56,28 @@ pub fn halves(
 }
 
 /// The verifier of both halves, in its file's form.
-pub fn verifier_of(halves: &[TrainingHalf; 2], seed: u64) -> Vec<u8> {
+pub(crate) fn verifier_of(halves: &[TrainingHalf; 2], seed: u64) -> Vec<u8> {
     verifier(&halves.iter().flat_map(|half| &half.cases).collect::<Vec<_>>(), seed)
 }
 
 /// How well lines are redacted by a model and a verifier that saw none of their half.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct HoldoutScore {
+pub(crate) struct HoldoutScore {
     /// Marked values, and those of which nothing was taken.
-    pub values: usize,
-    pub missed: usize,
+    pub(crate) values: usize,
+    pub(crate) missed: usize,
     /// Lines without marks, and those of which something was taken.
-    pub clean: usize,
-    pub touched: usize,
+    pub(crate) clean: usize,
+    pub(crate) touched: usize,
 }
 
 /// Redacts lines with the model that did not see them, and the verifier of the other half, or the lists where `verified` is false.
-pub fn holdout_score(lines: &[TaggerExample], halves: &[TrainingHalf; 2], seed: u64, verified: bool) -> HoldoutScore {
+pub(crate) fn holdout_score(
+    lines: &[TaggerExample],
+    halves: &[TrainingHalf; 2],
+    seed: u64,
+    verified: bool,
+) -> HoldoutScore {
     let mut sum = HoldoutScore::default();
     for half in halves {
         let others: Vec<&VerifierCase> = halves[1 - half.number].cases.iter().collect();

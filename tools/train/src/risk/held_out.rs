@@ -6,21 +6,21 @@ use anamnesis_extraction::{ExtractionInput, Extractor, Risk};
 use anamnesis_text::Document;
 
 /// How much surer than the program demands (log odds) the classifier is asked to be, in the figures.
-pub const SHIFTS: [f32; 7] = [-0.8, -0.6, -0.4, -0.2, 0.0, 0.2, 0.4];
+pub(crate) const SHIFTS: [f32; 7] = [-0.8, -0.6, -0.4, -0.2, 0.0, 0.2, 0.4];
 
 /// Figures of a file of lines at one of [`SHIFTS`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HeldOutScore {
-    pub shift: f32,
+pub(crate) struct HeldOutScore {
+    pub(crate) shift: f32,
     /// Lines with risk in which it was found, and all lines with risk.
-    pub right: usize,
-    pub risks: usize,
+    pub(crate) right: usize,
+    pub(crate) risks: usize,
     /// Lines without risk in which one was found.
-    pub wrong: usize,
+    pub(crate) wrong: usize,
 }
 
 /// Figures of rules and classifier together, at each of [`SHIFTS`]. `None` where the bytes are no model.
-pub fn held_out(model: Vec<u8>, lines: &[TrainingLine]) -> Option<Vec<HeldOutScore>> {
+pub(crate) fn held_out(model: Vec<u8>, lines: &[TrainingLine]) -> Option<Vec<HeldOutScore>> {
     let model: &'static [u8] = model.leak();
     let at = |shift| {
         let extractor = Extractor::builtin().with_risk_classifier(RiskClassifier::read(model, shift)?);

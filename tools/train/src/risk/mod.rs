@@ -7,9 +7,9 @@ mod softmax;
 
 use std::collections::HashMap;
 
-pub use anamnesis_extraction::evaluation::read_documents;
-pub use held_out::{HeldOutScore, SHIFTS, held_out};
-pub use sets::{TrainingLine, read_gold, read_lines};
+pub(crate) use anamnesis_extraction::evaluation::read_documents;
+pub(crate) use held_out::held_out;
+pub(crate) use sets::{TrainingLine, read_gold, read_lines};
 use softmax::{Softmax, SoftmaxExample};
 
 use anamnesis_extraction::internals::TrainingSentence;
@@ -34,25 +34,25 @@ const LENIENCE: f32 = 1.0;
 
 /// How training goes on.
 #[derive(Debug, Clone, Copy)]
-pub struct TrainingConfig {
+pub(crate) struct TrainingConfig {
     /// Draws of windows and of hidden rules.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Penalty of squared weights.
-    pub penalty: f64,
-    pub rounds: usize,
+    pub(crate) penalty: f64,
+    pub(crate) rounds: usize,
 }
 
 /// What training made.
-pub struct TrainedRiskModel {
-    pub model: Vec<u8>,
-    pub lines: usize,
+pub(crate) struct TrainedRiskModel {
+    pub(crate) model: Vec<u8>,
+    pub(crate) lines: usize,
     /// Runs of sentences out of ordinary documents.
-    pub background: usize,
-    pub features: usize,
+    pub(crate) background: usize,
+    pub(crate) features: usize,
 }
 
 /// Trains a model; the same lines, documents and recipe make the same bytes. `told` hears rounds and losses.
-pub fn train(
+pub(crate) fn train(
     lines: &[TrainingLine],
     documents: &[Document],
     recipe: TrainingConfig,

@@ -7,15 +7,15 @@ use anamnesis_text::Language;
 
 /// A line written to train the classifier, or one of the older sets.
 #[derive(Debug, Clone)]
-pub struct TrainingLine {
-    pub text: String,
-    pub language: Language,
+pub(crate) struct TrainingLine {
+    pub(crate) text: String,
+    pub(crate) language: Language,
     /// `None` where nothing of it is true of the patient.
-    pub class: Option<RiskClass>,
+    pub(crate) class: Option<RiskClass>,
     /// The rules were tuned on it: what they say of it is better than what they say of others.
-    pub tuned: bool,
+    pub(crate) tuned: bool,
     /// Of which hand it is (`# part: NAME` stands above its lines); empty where nothing says it.
-    pub part: String,
+    pub(crate) part: String,
 }
 
 fn language(code: &str) -> Language {
@@ -31,7 +31,7 @@ fn class(code: &str) -> Option<Option<RiskClass>> {
 ///
 /// # Errors
 /// The number of the first line that is malformed.
-pub fn read_lines(text: &str) -> Result<Vec<TrainingLine>, usize> {
+pub(crate) fn read_lines(text: &str) -> Result<Vec<TrainingLine>, usize> {
     let mut lines = Vec::new();
     let mut part = String::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
@@ -79,7 +79,7 @@ struct GoldLineFact {
 ///
 /// # Errors
 /// The number of the first line that is malformed.
-pub fn read_gold(text: &str) -> Result<Vec<TrainingLine>, usize> {
+pub(crate) fn read_gold(text: &str) -> Result<Vec<TrainingLine>, usize> {
     let mut lines = Vec::new();
     for (number, row) in rows(text) {
         let row = row?;

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 /// One example: rows of features with values, and its class.
 pub(crate) struct SoftmaxExample {
-    pub features: Vec<(u32, f32)>,
-    pub class: usize,
+    pub(crate) features: Vec<(u32, f32)>,
+    pub(crate) class: usize,
 }
 
 /// Steps remembered by the search.
@@ -18,7 +18,7 @@ const SETTLED: f64 = 1e-5;
 
 /// Weights by feature and class, the biases in the last row.
 pub(crate) struct Softmax<const K: usize> {
-    pub weights: Vec<[f64; K]>,
+    pub(crate) weights: Vec<[f64; K]>,
 }
 
 impl<const K: usize> Softmax<K> {

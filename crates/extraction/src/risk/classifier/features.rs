@@ -152,7 +152,7 @@ pub(crate) fn marked(
 
 /// All features of a sentence with their values, for training, and how many of them, at the beginning, belong to single
 /// words.
-pub fn all(reading: &TokenizedText<'_>, sentence: &TextSentence) -> (Vec<(u64, f32)>, usize) {
+pub(crate) fn all(reading: &TokenizedText<'_>, sentence: &TextSentence) -> (Vec<(u64, f32)>, usize) {
     let mut out = Vec::new();
     let words = words(reading, sentence);
     for (word, hash) in &words {

@@ -10,9 +10,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub use features::{RuleHits, all as features_of};
+pub(crate) use features::RuleHits;
+pub(crate) use features::all as features_of;
 use model::ClassSums;
-pub use model::{CLASSES, ORDER, RiskModel, write};
+pub(crate) use model::RiskModel;
+pub use model::{CLASSES, ORDER, write};
 
 use super::super::analysis::AnalyzedDocument;
 use super::super::dialogue::Polarity;

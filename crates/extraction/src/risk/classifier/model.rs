@@ -34,7 +34,7 @@ pub(crate) enum RiskModelError {
     Length,
 }
 
-pub struct RiskModel {
+pub(crate) struct RiskModel {
     rows: Rows<CLASSES>,
     /// Units of weight in one unit of log odds.
     scale: f32,
