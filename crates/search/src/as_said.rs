@@ -19,7 +19,7 @@ pub(crate) fn as_said(words: &FindingWords) -> Option<String> {
     let mut said = words.mention.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.measured.is_some() {
         // "SatO2 96 %" is the name and its value.
-        let name = said.find(|c: char| c == ' ' || c == ':').unwrap_or(said.len());
+        let name = said.find([' ', ':']).unwrap_or(said.len());
         said.truncate(name);
     }
     let (folded, name) = (fold(&said), fold(&words.concept));
