@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards check-metrics dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose comments retired-names advisories sbom lint fmt docs bench code-size replay campaign campaign-quick broker-segments upgrade upgrade-quick seeded-bugs clean type-names
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-dashboards check-metrics dashboard-pictures day check-models check-security check-asyncapi check-release check-advisories prose comments retired-names advisories sbom lint fmt docs bench code-size replay campaign campaign-quick broker-segments upgrade upgrade-quick seeded-bugs clean type-names visibility
 
 ##@ Set up
 help: ## Print this list
@@ -63,7 +63,7 @@ examples: setup ## Code of the READMEs of crates that can be used alone: compile
 	@"$${CARGO_TARGET_DIR:-target}/debug/examples/check" < samples/lucia.ndjson
 
 ##@ Checks
-check: prose comments retired-names type-names check-scripts check-deps check-models check-security check-asyncapi check-release check-helm check-alerts check-advisories sbom ## All that is not Rust: scripts, container file, dependencies, models, pages, chart, alerts
+check: prose comments retired-names type-names visibility check-scripts check-deps check-models check-security check-asyncapi check-release check-helm check-alerts check-advisories sbom ## All that is not Rust: scripts, container file, dependencies, models, pages, chart, alerts
 
 check-scripts: ## Shell scripts and container file
 	@bin=$$(scripts/python.sh); \
@@ -106,6 +106,9 @@ prose: ## Sentence length and retired words of each written page
 retired-names: ## Retired names in configuration, queries, pages, help texts and SQL
 	@python3 scripts/retired_names.py --self-test
 	@python3 scripts/retired_names.py
+
+visibility: ## Public lines by crate, and their limit
+	@python3 scripts/visibility.py
 
 type-names: ## Type names of the program that have several definitions
 	@python3 scripts/words.py --types
