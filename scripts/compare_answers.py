@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Whether two builds of the program answer alike: scripts/compare_answers.py OLD NEW [--profile fast|careful] [FILE...]
+"""Whether two builds of the program answer alike: scripts/compare_answers.py [--profile fast|careful] OLD NEW [FILE...]
 
-Each text of the files (JSON lines with "text" or "turns"; without FILE all of tests/data) goes through `extract` and `redact` of both
-programs. Printed are counts and which parts of an answer differ, never a text. Exits with 1 where an answer differs. For a change that must
-not change what is read: a new name, a moved file, another library."""
+Runs `extract` (in this profile) and `redact` of both programs on every text of the files, which are JSON lines with "text" or "turns". Without
+FILE, it reads all *.jsonl files of tests/data. Prints counts and the names of differing fields, never a text; `version` and `elapsed_ms`
+are ignored. Exit code 1: an answer differs, or a program failed, whose last message is printed.
+Use it after a change that must not alter results: a new name, a moved file, another library."""
 import argparse
 import collections
 import json
@@ -22,9 +23,9 @@ def texts(path):
         try:
             row = json.loads(line)
         except json.JSONDecodeError:
-            return
+            continue
         if not isinstance(row, dict):
-            return
+            continue
         text = row.get("text")
         turns = row.get("turns")
         if text is None and isinstance(turns, list):

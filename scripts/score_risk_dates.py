@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Whether a risk is read as one of now or of the past, and which date it is given: scripts/score_risk_dates.py PROGRAM SET... [--misses].
 
-A set (tests/data/cold/risk_dates*.jsonl) holds notes of 2026-11-12: {"id", "lang", "text", "risk": [{"class", "denied", "past", "date", "since"}]}.
-`date` is the day, month or year of the risk, `since` that from which it goes on; "" where the text gives none. A risk is heard where one of its
-class and polarity is found; a wish, a thought and a plan count as one class. Of the heard ones that are not denied, `past` is compared, and of all
-heard ones the date, to the precision of the set. The last line is JSON."""
+A set (tests/data/cold/risk_dates*.jsonl) has notes of 2026-11-12: {"id", "lang", "text", "risk": [{"class", "denied", "past", "date", "since"}]}.
+`date`: the day, month or year of the risk. `since`: its start, compared if `date` is empty. "": the text does not say it.
+A risk is found if an unused finding of the patient has its class and is denied likewise. Wish, thought and plan count as one class. Among
+several, one with the correct time is preferred. `past` is compared for found risks that are not denied, the date for all found risks.
+Prints one JSON line for each set. `--misses` also prints the text of each risk that was read wrongly, not of those that were not found."""
 import argparse
 import collections
 import json
@@ -53,7 +54,7 @@ def score(notes, answers, misses):
             total["risks"] += 1
             same = [risk for risk in found if is_same(risk, expected)]
             if not same:
-                total["unheard"] += 1
+                total["not found"] += 1
                 continue
             past = lambda risk: risk["temporality"] == "historical"
             best = min(same, key=lambda risk: (past(risk) != expected["past"], risk["class"] != expected["class"]))
