@@ -21,7 +21,14 @@ const NOW: &str = "2026-07-01T12:00:00Z";
 
 /// Where answers about an old store differ from those of the release that wrote it: release, path without patients and
 /// places of lists, and the line of CHANGELOG.md that says so.
-const CHANGED: &[(&str, &str, &str)] = &[];
+const CHANGED: &[(&str, &str, &str)] = &[
+    ("0.1.0", "context.profile.allergies.statement", OWN_WORD),
+    ("0.1.0", "context.profile.measurements.statement", OWN_WORD),
+    ("0.1.0", "memories.statement", OWN_WORD),
+    ("0.1.0", "profile.allergies.statement", OWN_WORD),
+    ("0.1.0", "profile.measurements.statement", OWN_WORD),
+];
+const OWN_WORD: &str = "Memories of medicines and allergies also show the document's own word in brackets";
 
 fn releases() -> Vec<(String, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/releases");

@@ -306,8 +306,8 @@ pub(crate) fn statement(m: &Memory) -> String {
     line.push_str(heading(m));
     if let Some(words) = words {
         line.push_str(": ");
-        let shown = m.entity.is_some_and(names_a_concept);
-        line.push_str(&details(words, shown.then(|| as_said(words)).flatten().as_deref()));
+        let said = m.entity.filter(|kind| names_a_concept(*kind)).and_then(|kind| as_said(words, kind));
+        line.push_str(&details(words, said.as_deref()));
         if let (Some(EntityType::Event), Experiencer::Patient, Some(person)) = (m.entity, m.experiencer, person) {
             line.push_str(&format!(", {person}"));
         }

@@ -31,7 +31,7 @@ fn details_follow_the_concept_in_one_order() {
 fn a_reader_finds_the_words_of_the_document_next_to_the_preferred_name() {
     let of = |concept: &str, mention: &str| {
         let words = FindingWords { concept: concept.into(), mention: mention.into(), ..FindingWords::default() };
-        details(&words, as_said(&words).as_deref())
+        details(&words, as_said(&words, EntityType::Condition).as_deref())
     };
     assert_eq!(of("type 2 diabetes mellitus", "DM2"), "type 2 diabetes mellitus (DM2)");
     assert_eq!(of("frequent urination", "poliuria"), "frequent urination (poliuria)");
