@@ -27,6 +27,11 @@ const CHANGED: &[(&str, &str, &str)] = &[
     ("0.1.0", "memories.statement", OWN_WORD),
     ("0.1.0", "profile.allergies.statement", OWN_WORD),
     ("0.1.0", "profile.measurements.statement", OWN_WORD),
+    ("0.2.0", "context.profile.allergies.statement", OWN_WORD),
+    ("0.2.0", "context.profile.measurements.statement", OWN_WORD),
+    ("0.2.0", "memories.statement", OWN_WORD),
+    ("0.2.0", "profile.allergies.statement", OWN_WORD),
+    ("0.2.0", "profile.measurements.statement", OWN_WORD),
 ];
 const OWN_WORD: &str = "Memories of medicines and allergies also show the document's own word in brackets";
 
