@@ -1,7 +1,7 @@
 //! The date of a risk: within its passage, next to it on its line, or alone in the next sentence.
 //!
 //! A date that is taken for the risk's by mistake can make a wish of today one of the past, which calls for nobody. So a
-//! date counts only where nothing near it says that it is of another event, and a day without a year only where it lies back.
+//! date counts only where nothing near it says that it is of another event, and a day without a year only if it is over.
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ pub(super) fn date(doc: &AnalyzedDocument<'_>, risk: &Risk) -> Option<RiskDate> 
         // "Took an overdose on discharge, 9 November": an act that is dated by an event is of that day.
         let act = !is_thought(risk) && !risk.denied && (complete || age <= RECENT);
         let of_the_risk = match since {
-            Some(word) => goes_on(doc, risk, word),
+            Some(word) => lasts_since(doc, risk, word),
             None => {
                 let of_another = !act && is_of_another_event(doc, risk.span, mention.span, complete && age > YEAR);
                 !of_another && !looks_ahead(doc, risk, mention, today)
@@ -124,14 +124,14 @@ fn since(doc: &AnalyzedDocument<'_>, mention: &DateMention) -> Option<usize> {
 }
 
 /// Whether a risk goes on since then. "In treatment since 2018 and wants to die" does not say so.
-fn goes_on(doc: &AnalyzedDocument<'_>, risk: &Risk, since: usize) -> bool {
+fn lasts_since(doc: &AnalyzedDocument<'_>, risk: &Risk, since: usize) -> bool {
     let reading = doc.reading;
     let passage = reading.words_at(risk.span);
     let sentence = &reading.sentences[reading.sentence_of(since)].words;
     since >= passage.start || (sentence.start..since).all(|word| reading.words[word].punctuation)
 }
 
-/// "Wants to die, next visit 14 December", "told nobody until today": the words before a date name what is dated.
+/// "Wants to die, next visit 14 December", "hid it until today": the words before a date name what is dated.
 fn is_of_another_event(doc: &AnalyzedDocument<'_>, passage: Span, span: Span, long_ago: bool) -> bool {
     let reading = doc.reading;
     let words = reading.words_at(span);
@@ -154,7 +154,7 @@ fn looks_ahead(doc: &AnalyzedDocument<'_>, risk: &Risk, mention: &DateMention, t
             let day =
                 |direction| mention.said.resolve(today, direction).map(|date| (date.day - today).num_days().abs());
             let nearer = day(DateDirection::Ahead) < day(DateDirection::Back);
-            nearer && is_thought(risk) && (says(reading, &all, &NOW) || !says(reading, &all, &PAST))
+            nearer && is_thought(risk) && (has_any(reading, &all, &NOW) || !has_any(reading, &all, &PAST))
         }
         Weekday(_) | DayOfMonth(_) => is_present_thought(reading, risk, &all),
         _ => false,
@@ -163,8 +163,8 @@ fn looks_ahead(doc: &AnalyzedDocument<'_>, risk: &Risk, mention: &DateMention, t
 
 /// Whether words say what is wished, planned or threatened now: "wants to die", not "wanted to die".
 pub(super) fn is_present_thought(reading: &TokenizedText<'_>, risk: &Risk, words: &Range<usize>) -> bool {
-    let ahead = || says(reading, words, &AHEAD) && !says(reading, words, &PAST);
-    is_thought(risk) && (says(reading, words, &NOW) || ahead())
+    let ahead = || has_any(reading, words, &AHEAD) && !has_any(reading, words, &PAST);
+    is_thought(risk) && (has_any(reading, words, &NOW) || ahead())
 }
 
 fn is_thought(risk: &Risk) -> bool {
@@ -172,7 +172,7 @@ fn is_thought(risk: &Risk) -> bool {
     !risk.denied && matches!(risk.class, ActiveIdeation | HarmToOthers | PassiveIdeation | PlanOrMeans)
 }
 
-fn says(reading: &TokenizedText<'_>, words: &Range<usize>, list: &WordList) -> bool {
+fn has_any(reading: &TokenizedText<'_>, words: &Range<usize>, list: &WordList) -> bool {
     words.clone().any(|word| list.contains(reading.word(word)))
 }
 
